@@ -23,6 +23,7 @@
 //! cargo xtask fleet simulate    put coordinator and agents through losses, restarts and partitions in simulated time
 //! cargo xtask fleet kube [CASE…] run what `onrush k8s` prints by Kubernetes' own control plane
 //! cargo xtask image BINARY      write the image of a container, and try it out
+//! cargo xtask dist [BINARY]     make archives and packages of a binary, and install them
 //! cargo xtask types             check what `onrush types` and `onrush new` write with TypeScript's compiler
 //! ```
 //!
@@ -34,6 +35,7 @@ mod conformance;
 mod connect;
 mod convert;
 mod curl;
+mod dist;
 mod extensions;
 mod fleet;
 mod forms;
@@ -75,6 +77,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask fleet simulate [SEEDS [FIRST]]
        cargo xtask fleet kube [CASE…]
        cargo xtask image BINARY [--out DIR] [--tag TAG] [--certificates FILE] [--shell BUSYBOX] [--check]
+       cargo xtask dist [BINARY] [--out DIR] [--url URL] [--check]
        cargo xtask types
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
@@ -139,6 +142,10 @@ image    writes the image of a container with BINARY, called onrush and k6, into
          layout, for skopeo and others to copy to a registry. It brings the libraries that ldd names and the trust
          anchors of this machine, or FILE; --shell adds a static busybox, which the operator of k6 needs. --check
          unpacks it and runs it under chroot.
+dist     makes what is handed out of BINARY (target/dist/onrush, by `cargo build --profile dist -p onrush-cli`) into DIR
+         (target/packages): an archive, a Debian package, a wheel, npm packages, CycloneDX, checksums, and with --url
+         URL, where they will be, a formula for Homebrew. --check installs each that can be installed here and runs
+         the README's command with it. Needs binutils.
 types    checks what `onrush types` and `onrush new` write, and the examples, with TypeScript's compiler. Skipped
          without Node and npm; needs npm's registry the first time.";
 
@@ -168,6 +175,7 @@ fn main() -> ExitCode {
         Some("extensions") => extensions::run(&rest),
         Some("fleet") => fleet::run(&rest),
         Some("image") => image::run(&rest),
+        Some("dist") => dist::run(&rest),
         Some("types") => types::run(&rest),
         Some("fuzz-child") => fuzz::run_child(&rest),
         _ => Err(USAGE.to_owned()),

@@ -8,6 +8,7 @@ mod banner;
 mod browser;
 mod builtins;
 mod called_as;
+mod ci;
 mod commands;
 mod config;
 mod curl;

@@ -1,7 +1,7 @@
 //! Tables of a matrix: the flags that say which, for `onrush table` and `onrush matrix`, and how they are printed.
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::matrix::document::MatrixDocument;
 use report::matrix::plan::Plan;
 use report::matrix::table::{self, PERCENTILES, PIVOT_PERCENTILES, Pivot, TableOptions};
@@ -34,6 +34,14 @@ pub fn flags(command: Command) -> Command {
         .arg(value("rows", "AXES", "A pivot whose rows are the values of these axes, such as size"))
         .arg(value("columns", "AXES", "Its columns, such as body [default: variant]"))
         .arg(value("format", "text|markdown|csv|json|html", "Output format").default_value("text"))
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("format")
+                .help("As JSON: the same as --format json")
+                .help_heading("Tables"),
+        )
         .arg(value(
             "percentiles",
             "LIST",
@@ -69,7 +77,7 @@ impl Asked {
                 "a pivot has grids for each value of the axes that are neither rows nor columns; leave it out";
             return Err(generic(format!("--group-by: {problem}")));
         }
-        let format = one_of("format", &FORMATS)?;
+        let format = if matches.get_flag("json") { String::from("json") } else { one_of("format", &FORMATS)? };
         let percentiles = match list("percentiles") {
             Some(texts) => texts.map(|text| percentile(&text)).collect::<Result<_, _>>()?,
             None if pivot.is_some() => PIVOT_PERCENTILES.to_vec(),

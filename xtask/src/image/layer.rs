@@ -21,43 +21,50 @@ enum Entry {
 
 /// Files by their paths, which have no slash in front.
 #[derive(Default)]
-pub(super) struct Layer {
+pub(crate) struct Layer {
     entries: BTreeMap<String, Entry>,
 }
 
 /// A layer as it is stored.
-pub(super) struct Packed {
+pub(crate) struct Packed {
     /// The archive, by gzip.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Of the archive before it was packed.
-    pub(super) diff_id: String,
+    pub(crate) diff_id: String,
 }
 
 impl Layer {
     /// A file with this content.
-    pub(super) fn file(&mut self, path: &str, mode: u32, content: impl Into<Vec<u8>>) {
+    pub(crate) fn file(&mut self, path: &str, mode: u32, content: impl Into<Vec<u8>>) {
         self.entries.insert(path.to_owned(), Entry::File(mode, content.into()));
     }
 
     /// What a file of this machine holds; links are followed.
-    pub(super) fn copy(&mut self, from: &Path, path: &str, mode: u32) -> Result<(), String> {
+    pub(crate) fn copy(&mut self, from: &Path, path: &str, mode: u32) -> Result<(), String> {
         let content = fs::read(from).map_err(|error| format!("cannot read {}: {error}", from.display()))?;
         self.file(path, mode, content);
         Ok(())
     }
 
     /// A symbolic link.
-    pub(super) fn link(&mut self, path: &str, to: &str) {
+    pub(crate) fn link(&mut self, path: &str, to: &str) {
         self.entries.insert(path.to_owned(), Entry::Link(to.to_owned()));
     }
 
     /// A folder that belongs to a user.
-    pub(super) fn folder(&mut self, path: &str, mode: u32, owner: u32) {
+    pub(crate) fn folder(&mut self, path: &str, mode: u32, owner: u32) {
         self.entries.insert(path.to_owned(), Entry::Folder(mode, owner));
     }
 
+    /// Bytes of all files.
+    pub(crate) fn size(&self) -> usize {
+        let sizes =
+            self.entries.values().map(|entry| if let Entry::File(_, content) = entry { content.len() } else { 0 });
+        sizes.sum()
+    }
+
     /// The archive, each folder before what is in it.
-    pub(super) fn pack(mut self) -> Result<Packed, String> {
+    pub(crate) fn pack(mut self) -> Result<Packed, String> {
         let paths: Vec<String> = self.entries.keys().cloned().collect();
         let above: BTreeSet<String> = paths.iter().flat_map(|path| folders_above(path)).collect();
         for folder in above {

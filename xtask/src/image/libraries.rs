@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The name that images have for the processor of an ELF program.
-pub(super) fn architecture(program: &[u8]) -> Option<&'static str> {
+pub(crate) fn architecture(program: &[u8]) -> Option<&'static str> {
     let machine = program.strip_prefix(b"\x7fELF\x02\x01")?.get(12..14)?;
     match u16::from_le_bytes([machine[0], machine[1]]) {
         62 => Some("amd64"),

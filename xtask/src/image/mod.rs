@@ -6,9 +6,9 @@
 //! The second layer is the binary, called `onrush` and `k6`. The same files make the same image, bit for bit.
 
 mod check;
-mod layer;
+pub(crate) mod layer;
 mod layout;
-mod libraries;
+pub(crate) mod libraries;
 
 use std::fs;
 use std::path::{Path, PathBuf};

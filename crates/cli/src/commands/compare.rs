@@ -5,9 +5,11 @@
 //! (3).
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use report::compare::{self, Comparison, Conclusion, Condition, Settings, Wanted, render};
+use report::ci::{CiScript, of_comparison, of_refusal};
+use report::compare::{self, Comparison, Conclusion, Condition, Settings, Side, Wanted, render};
 use report::visible_lines;
 
+use crate::ci::{self, CiFiles};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output;
@@ -35,7 +37,7 @@ pub fn command() -> Command {
     let text = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name).long(name).value_name(value).help(help)
     };
-    Command::new("compare")
+    let command = Command::new("compare")
         .about("Compare results: which metrics changed from A to B, and how sure that is")
         .after_help(AFTER_HELP)
         .arg(Arg::new("a").value_name("A").required(true).help("Results to compare with"))
@@ -63,6 +65,13 @@ pub fn command() -> Command {
                 .value_parser(["text", "markdown", "json", "junit"])
                 .default_value("text"),
         )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("format")
+                .help("As JSON: the same as --format json"),
+        )
         .arg(text("output", "FILE", "Write to a file; - is standard output").short('o').default_value("-"))
         .arg(
             Arg::new("accept-late")
@@ -75,20 +84,30 @@ pub fn command() -> Command {
                 .long("across-machines")
                 .action(ArgAction::SetTrue)
                 .help("Compare results even if they are of different machines"),
-        )
+        );
+    ci::flags(command)
 }
 
 /// Compares, prints, and says how it went.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let settings = settings(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).expect("required or with a default");
-    let refused = |message: String| Failure::new(ExitCode::NotComparable, message);
+    let ci = CiFiles::read(matches, &std::env::vars().collect())?;
+    let refused = |message: String| {
+        // A job that shows what its commands wrote must not show the comment of another build. Why nothing can be
+        // compared matters more than a file that cannot be written.
+        let _ = ci.write(&of_refusal((text("a"), text("b")), &message), text("b"));
+        Failure::new(ExitCode::NotComparable, message)
+    };
     let (mut a, mut b) = compare::read_sides(text("a"), text("b")).map_err(refused)?;
     if matches.get_flag("accept-late") {
-        [&mut a, &mut b].into_iter().for_each(compare::Side::accept_late);
+        [&mut a, &mut b].into_iter().for_each(Side::accept_late);
     }
     let comparison = compare::compare(&a, &b, &settings).map_err(refused)?;
-    write(text("output"), &render(&comparison, text("format")))?;
+    write(text("output"), &render(&comparison, if matches.get_flag("json") { "json" } else { text("format") }))?;
+    if ci.is_wanted() {
+        tell(&ci, &comparison, &b, text("b"))?;
+    }
     Ok(match comparison.conclusion() {
         Conclusion::SameOrBetter => ExitCode::Ok,
         Conclusion::Worse => ExitCode::Worse,
@@ -110,6 +129,15 @@ fn settings(matches: &ArgMatches) -> Result<Settings, Failure> {
         conditions: conditions.map_err(bad("--fail-on"))?,
         across_machines: matches.get_flag("across-machines"),
     })
+}
+
+/// Notices stand at the script that B ran.
+fn tell(ci: &CiFiles, comparison: &Comparison, b: &Side, given: &str) -> Result<(), Failure> {
+    let documents = b.runs.iter().filter_map(|run| run.result.as_ref().ok());
+    let script = documents.filter_map(CiScript::of_result).map(|script| ci.script(&script.path)).next();
+    let path = script.as_ref().map_or(given, |script| script.path.as_str());
+    let written = ci.write(&of_comparison(comparison, script.as_ref()), path);
+    written.map_err(|failure| Failure::new(ExitCode::NotComparable, failure.message))
 }
 
 /// `2%` or `2`, as 0.02.

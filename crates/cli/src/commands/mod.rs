@@ -10,6 +10,7 @@ mod history;
 mod inspect;
 mod k8s;
 mod matrix;
+mod mcp;
 mod new;
 pub(crate) mod of_k6;
 mod record;
@@ -63,6 +64,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
         Some((matrix::guard::COMMAND, matches)) => Ok(matrix::guard::main(matches.get_one("scratch"))),
+        Some(("mcp", matches)) => mcp::main(matches),
         Some(("archive", matches)) => archive::main(matches),
         Some(("inspect", matches)) => inspect::main(matches),
         Some(("deps", matches)) => inspect::deps(matches),
@@ -113,6 +115,7 @@ fn command() -> Command {
         .subcommand(compare::command())
         .subcommand(convert::command())
         .subcommand(record::command())
+        .subcommand(mcp::command())
         .subcommand(archive::command())
         .subcommand(inspect::command())
         .subcommand(inspect::deps_command())

@@ -5,15 +5,17 @@
 
 use std::path::{Path, PathBuf};
 
+use ::report::ci;
 use ::report::compare::{self, Settings, Side, render};
 use ::report::document::{Document, path_of, read};
 use ::report::html::run::{Earlier, page, page_against};
 use ::report::visible;
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::fleet::parts::{self, GivenJournal};
 use super::run::journal_reader::JournalReader;
 use super::run::rebuild::rebuild;
+use crate::ci::{CiFiles, OF_JOBS};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output;
@@ -23,35 +25,37 @@ const FILE_NAME: &str = "report.html";
 
 /// The command line.
 pub fn command() -> Command {
-    Command::new("report")
-        .about("Make an HTML report of a saved result")
-        .after_help("The report is one file that opens offline: charts over time, distributions, tables.")
-        .arg(
-            Arg::new("result")
-                .value_name("DIR")
-                .required(true)
-                .num_args(1..)
-                .help("What --save was given, or a result.json; or what agents were given as --keep, all of one test"),
-        )
-        .arg(
-            Arg::new("output")
-                .short('o')
-                .long("output")
-                .value_name("FILE")
-                .help("Where to write it, - for standard output [default: report.html beside the result]"),
-        )
-        .arg(
-            Arg::new("against")
-                .long("against")
-                .value_name("DIR")
-                .help("An earlier result to show beside it: verdicts as of 'onrush compare', its lines in the charts"),
-        )
-        .arg(
-            Arg::new("save")
-                .long("save")
-                .value_name("DIR")
-                .help("Keep the result that journals of agents make in this directory"),
-        )
+    let command =
+        Command::new("report")
+            .about("Make an HTML report of a saved result")
+            .after_help("The report is one file that opens offline: charts over time, distributions, tables.")
+            .arg(
+                Arg::new("result").value_name("DIR").required(true).num_args(1..).help(
+                    "What --save was given, or a result.json; or what agents were given as --keep, all of one test",
+                ),
+            )
+            .arg(
+                Arg::new("output")
+                    .short('o')
+                    .long("output")
+                    .value_name("FILE")
+                    .help("Where to write it, - for standard output [default: report.html beside the result]"),
+            )
+            .arg(
+                Arg::new("against").long("against").value_name("DIR").help(
+                    "An earlier result to show beside it: verdicts as of 'onrush compare', its lines in the charts",
+                ),
+            )
+            .arg(
+                Arg::new("save")
+                    .long("save")
+                    .value_name("DIR")
+                    .help("Keep the result that journals of agents make in this directory"),
+            )
+            .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help(
+                "Print what decides as JSON (docs/schema/digest-1.json), and make no report unless -o says where",
+            ));
+    crate::ci::flags(command)
 }
 
 /// Makes the report.
@@ -59,9 +63,23 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let given: Vec<PathBuf> = matches.get_many::<String>("result").into_iter().flatten().map(PathBuf::from).collect();
     let save = matches.get_one::<String>("save").map(Path::new);
     let failed = |problem: String| Failure::new(ExitCode::Generic, problem);
+    // The run has told its job by itself: here a job is told of what is asked for, and nothing else.
+    let env = std::env::vars().filter(|(name, _)| !OF_JOBS.contains(&name.as_str())).collect();
+    let wanted = CiFiles::read(matches, &env)?;
     let (document, place) = document(&given, save).map_err(failed)?;
-    let against = matches.get_one::<String>("against");
-    let text = match against {
+    if wanted.is_wanted() {
+        let script = wanted.script(&document.script);
+        wanted.write(&ci::of_run(&document, &script), &document.script)?;
+    }
+    let as_json = matches.get_flag("json");
+    if as_json {
+        let digest = serde_json::to_value(ci::digest(&document)).map_err(|error| failed(error.to_string()))?;
+        output::answer(&format!("{digest:#}\n"))?;
+    }
+    if as_json && matches.get_one::<String>("output").is_none() {
+        return Ok(ExitCode::Ok);
+    }
+    let text = match matches.get_one::<String>("against") {
         None => page(&document),
         Some(old) => {
             let earlier = read(old).map_err(|error| failed(format!("--against: {error}")))?;

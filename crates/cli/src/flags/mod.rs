@@ -1,12 +1,14 @@
 //! The command line of `onrush run`: options of the test, from the table of `script::options`, and the flags of the
 //! run.
 
+mod ci_flag;
 mod of_k6;
 mod run_flag;
 
 use clap::{Arg, ArgAction, Command};
 use script::options::{OPTIONS, TestOption, ValueForm};
 
+pub use ci_flag::CI_FLAGS;
 #[cfg(test)]
 pub use of_k6::OfK6;
 pub use of_k6::{OF_K6, Treated};
@@ -16,9 +18,14 @@ pub use run_flag::{RUN_FLAGS, RunFlag};
 pub fn run_command() -> Command {
     let script = Arg::new("script").value_name("SCRIPT|URL").required(true);
     let script = script.help("JavaScript or TypeScript file, an archive, or a URL");
-    let own = RUN_FLAGS.iter().map(|flag| flag.arg());
+    let own = run_flags().map(RunFlag::arg);
     // As in k6, the last one counts.
     Command::new("run").about("Run a test").args_override_self(true).arg(script).args(option_args()).args(own)
+}
+
+/// Every flag of `run` that is no option of the test.
+pub fn run_flags() -> impl Iterator<Item = &'static RunFlag> {
+    RUN_FLAGS.iter().chain(CI_FLAGS)
 }
 
 /// Flags of `run` that commands have which only load a script.
@@ -79,7 +86,7 @@ fn switch(arg: Arg) -> Arg {
 
 /// Long names of all flags of `run`.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    OPTIONS.iter().filter_map(|option| option.flag).chain(RUN_FLAGS.iter().map(|flag| flag.name))
+    OPTIONS.iter().filter_map(|option| option.flag).chain(run_flags().map(|flag| flag.name))
 }
 
 /// Whether the word behind a long flag of `run` belongs to it; `None` when there is no such flag.
@@ -87,7 +94,7 @@ pub fn takes_word(name: &str) -> Option<bool> {
     if let Some(option) = OPTIONS.iter().find(|option| option.flag == Some(name)) {
         return Some(option.form.takes_word());
     }
-    RUN_FLAGS.iter().find(|flag| flag.name == name).map(|flag| flag.takes_word())
+    run_flags().find(|flag| flag.name == name).map(RunFlag::takes_word)
 }
 
 #[cfg(test)]

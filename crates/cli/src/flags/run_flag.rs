@@ -20,7 +20,7 @@ pub struct RunFlag {
     pub help: &'static str,
 }
 
-const fn run_flag(
+pub(super) const fn run_flag(
     name: &'static str,
     env: Option<&'static str>,
     value: Option<&'static str>,

@@ -4,7 +4,7 @@ use script::options::{OPTIONS, TestOption};
 
 use super::table;
 use crate::commands::of_k6::NOT_OFFERED;
-use crate::flags::{OF_K6, OfK6, RUN_FLAGS, Treated};
+use crate::flags::{OF_K6, OfK6, Treated, run_flags};
 
 /// Both tables under their headings.
 pub fn text() -> String {
@@ -12,7 +12,7 @@ pub fn text() -> String {
         "| option | flag | environment | type | default | what it does |",
         OPTIONS.iter().map(|option| row(&option_cells(option))),
     );
-    let flags = RUN_FLAGS.iter().map(|flag| {
+    let flags = run_flags().map(|flag| {
         let env = flag.env.map(code).unwrap_or_default();
         row(&[flag_cell(flag.name, flag.short, flag.value), env, flag.help.to_owned()])
     });

@@ -23,6 +23,13 @@ pub enum Scale {
     Plain,
 }
 
+impl Scale {
+    /// A size on this scale as programs are told it: the fraction by which B differs, or the difference itself.
+    pub(crate) fn shown(self, size: f64) -> f64 {
+        if self == Scale::Ratio { size.exp_m1() } else { size }
+    }
+}
+
 /// What A and B are compared by.
 #[derive(Clone, Copy)]
 pub(super) struct Basis<'a> {

@@ -20,6 +20,7 @@ use super::interruption;
 use super::process::{Group, wait_for};
 use super::script;
 use super::server::{Places, Running, plan_command, told};
+use crate::ci;
 use crate::machine::{self, Moment};
 
 /// What a load that is not measured is called in the names of its files.
@@ -188,9 +189,10 @@ impl Load<'_> {
                 command
             }
         };
-        // Options that lie about in the environment would change what the plan says.
+        // Options that lie about in the environment would change what the plan says, and a run of a matrix is no job.
         for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("K6_") {
+            let text = name.to_string_lossy();
+            if text.starts_with("K6_") || ci::OF_JOBS.contains(&text.as_ref()) {
                 command.env_remove(name);
             }
         }

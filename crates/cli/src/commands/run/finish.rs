@@ -88,7 +88,7 @@ impl Ending<'_> {
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
         let generator = self.generator(&ran, judged, notes);
-        let is_wanted = self.saving.is_some() || flags.export().is_some();
+        let is_wanted = self.saving.is_some() || flags.export().is_some() || flags.ci.is_wanted();
         let document = is_wanted.then(|| {
             let facts = Facts {
                 script: &flags.script,
@@ -110,7 +110,7 @@ impl Ending<'_> {
             redacted_document(facts, flags.secrets.redactor())
         });
         let report = flags.export().and(document.as_ref()).cloned();
-        let mut kept = self.saving.zip(document).map(|(saving, document)| Kept::new(saving, document));
+        let mut kept = document.map(|document| Kept::new(self.saving, document, flags));
         let (phases, is_on_stdout) = (self.phases, Cell::new(false));
         let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout };
         let exported = summary.write();
@@ -121,7 +121,7 @@ impl Ending<'_> {
             ExitCode::Ok if !is_read => ExitCode::ResultNotWritten,
             code => code,
         };
-        let code = kept.as_mut().map_or(code, |kept| kept.close(code, log, flags.quiet));
+        let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
         exported.map(|()| self.export(report.as_ref(), code))
     }
 

@@ -14,6 +14,7 @@ use units::suggest;
 use super::fleet_flags::FleetFlags;
 use super::limits::FailOn;
 use super::web_flags::WebFlags;
+use crate::ci::CiFiles;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::features::FEATURES;
@@ -87,6 +88,8 @@ pub struct Flags {
     pub strict: bool,
     /// `--referee`, with an address or without.
     pub referee: Option<Option<String>>,
+    /// What is written for a CI.
+    pub ci: CiFiles,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
     /// `--agents` and what goes with it.
@@ -132,7 +135,8 @@ impl Flags {
     pub fn of_agent(matches: &ArgMatches) -> Result<Self, Failure> {
         let heard = |(name, _): &(String, String)| !name.starts_with("K6_");
         let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
-        Ok(Flags { is_agent: true, ..Flags::of(&source, None, true)? })
+        // What is told of a test is told by its coordinator.
+        Ok(Flags { is_agent: true, ci: CiFiles::default(), ..Flags::of(&source, None, true)? })
     }
 
     fn of(source: &FlagSource<'_>, quick: Option<Quick>, passes_env: bool) -> Result<Self, Failure> {
@@ -182,6 +186,7 @@ impl Flags {
             accept_late: source.switch("accept-late", false)?,
             strict: source.switch("strict", false)?,
             referee: source.text("referee").map(|text| referee(&text)).transpose()?.flatten(),
+            ci: CiFiles::read(matches, &source.env)?,
             labels: labels(matches)?,
             secrets: Arc::new(secrets(source)?),
             fleet: FleetFlags::read(source, quick.is_some())?,

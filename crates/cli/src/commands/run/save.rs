@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use metrics::Registry;
 use metrics::results::{MetricResult, Results};
+use report::ci::of_run;
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, Requests, SCHEMA,
     Scenario,
@@ -139,7 +140,9 @@ impl Saving {
 
 /// A result in its directory, as far as it could be written.
 pub struct Kept<'a> {
-    saving: &'a Saving,
+    flags: &'a Flags,
+    /// None where the result is only for a CI.
+    saving: Option<&'a Saving>,
     document: Document,
     written: Result<(), String>,
 }
@@ -159,33 +162,38 @@ fn redacted(document: Document, redactor: &Redactor) -> Document {
 
 impl<'a> Kept<'a> {
     /// Writes the result. What fails is said by `close`, below the summary.
-    pub fn new(saving: &'a Saving, document: Document) -> Self {
-        let written = saving.write(&document);
-        if written.is_ok() {
+    pub fn new(saving: Option<&'a Saving>, document: Document, flags: &'a Flags) -> Self {
+        let written = saving.map_or(Ok(()), |saving| saving.write(&document));
+        if let Some(saving) = saving.filter(|_| written.is_ok()) {
             journal::remove(&saving.dir);
         }
-        Kept { saving, document, written }
+        Kept { flags, saving, document, written }
     }
 
     /// Writes it again when the run has ended in another way since. A run that was fine but cannot be kept is not fine;
-    /// a run that failed says why it did. Unless `quiet`, what is kept is said.
-    pub fn close(&mut self, code: ExitCode, log: &Logger, quiet: bool) -> ExitCode {
-        if self.written.is_ok() && self.document.exit.code != code as u8 {
+    /// a run that failed says why it did. Unless `--quiet`, what is kept is said. Then a CI is told of it.
+    pub fn close(&mut self, code: ExitCode, log: &Logger) -> ExitCode {
+        if self.document.exit.code != code as u8 {
             self.document.exit = exit(code, None);
-            self.written = self.saving.write(&self.document);
-        }
-        match &self.written {
-            Ok(()) => {
-                if !quiet {
-                    log.write(Level::Info, &self.saving.stored(), &[]);
-                }
-                code
-            }
-            Err(message) => {
-                log.write(Level::Error, message, &[]);
-                if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
+            if let Some(saving) = self.saving.filter(|_| self.written.is_ok()) {
+                self.written = saving.write(&self.document);
             }
         }
+        if let Some(saving) = self.saving.filter(|_| self.written.is_ok() && !self.flags.quiet) {
+            log.write(Level::Info, &saving.stored(), &[]);
+        }
+        let told = if self.flags.ci.is_wanted() { self.tell() } else { Ok(()) };
+        let problems = [self.written.clone(), told];
+        problems.iter().filter_map(|problem| problem.as_ref().err()).fold(code, |code, message| {
+            log.write(Level::Error, message, &[]);
+            if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
+        })
+    }
+
+    fn tell(&self) -> Result<(), String> {
+        let ci = &self.flags.ci;
+        let script = ci.script(&self.flags.script);
+        ci.write(&of_run(&self.document, &script), &self.flags.script).map_err(|failure| failure.message)
     }
 }
 

@@ -74,7 +74,7 @@ fn row(row: &ComparedMetric) -> Value {
         "scale": scale(row.scale),
         "a": row.medians.map(|medians| medians.0),
         "b": row.medians.map(|medians| medians.1),
-        "change": on_scale(row.estimate.center, row.scale),
+        "change": row.scale.shown(row.estimate.center),
         "interval": interval(&row.estimate, row.scale),
         "p": row.estimate.p,
         "p_holm": row.adjusted_p,
@@ -88,7 +88,7 @@ fn condition(judged: &JudgedCondition) -> Value {
         "condition": judged.condition.text,
         "outcome": judged.outcome.name(),
         "scale": scale(judged.scale),
-        "change": on_scale(judged.estimate.center, judged.scale),
+        "change": judged.scale.shown(judged.estimate.center),
         "interval": interval(&judged.estimate, judged.scale),
         "p_holm": judged.adjusted_p,
     })
@@ -102,10 +102,6 @@ fn scale(scale: Scale) -> &'static str {
     }
 }
 
-fn on_scale(size: f64, scale: Scale) -> f64 {
-    if scale == Scale::Ratio { size.exp_m1() } else { size }
-}
-
 fn interval(estimate: &Estimate, scale: Scale) -> Option<[f64; 2]> {
-    estimate.interval.map(|(low, high)| [on_scale(low, scale), on_scale(high, scale)])
+    estimate.interval.map(|(low, high)| [scale.shown(low), scale.shown(high)])
 }

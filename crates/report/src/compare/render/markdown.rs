@@ -2,6 +2,7 @@
 
 use super::words;
 use crate::compare::{ComparedCell, Comparison};
+use crate::markdown::{code, escape};
 
 /// GitHub-flavoured Markdown.
 pub fn markdown(comparison: &Comparison) -> String {
@@ -50,37 +51,4 @@ fn table(section: &ComparedCell) -> Vec<String> {
     }
     lines.push(String::new());
     lines
-}
-
-/// A code span that may hold backticks, and does not end a cell.
-fn code(text: &str) -> String {
-    let text = text.replace('|', "\\|").replace(['\n', '\r'], " ");
-    match text.contains('`') {
-        true => format!("`` {text} ``"),
-        false => format!("`{text}`"),
-    }
-}
-
-/// Text that Markdown takes literally; underscores within words are taken so anyway.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '*' | '`' | '<' | '>' | '|' | '[' | ']' | '\\') {
-            out.push('\\');
-        }
-        out.push(if c == '\n' || c == '\r' { ' ' } else { c });
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_break_the_table() {
-        assert_eq!(code("a|b"), "`a\\|b`");
-        assert_eq!(code("a`b\nc"), "`` a`b c ``");
-        assert_eq!(escape("<b>*x*"), "\\<b\\>\\*x\\*");
-    }
 }

@@ -11,10 +11,11 @@ mod words;
 use crate::compare::Comparison;
 
 pub use json::json;
-pub use junit::junit;
+pub use junit::{junit, suite};
 pub use markdown::markdown;
 pub use text::text;
 pub use words::headline;
+pub(crate) use words::{condition, row};
 
 /// Heads and rows of the table over all pairs; the last cell of a row is the verdict.
 pub fn table(comparison: &Comparison) -> (Vec<String>, Vec<Vec<String>>) {

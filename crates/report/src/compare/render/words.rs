@@ -96,6 +96,17 @@ fn plain(value: f64, contains: Contains) -> String {
     }
 }
 
+/// A metric, its change and the interval of that; or why there is none.
+pub fn row(row: &ComparedMetric) -> String {
+    if row.estimate.interval.is_none() {
+        let why = row.lack.clone();
+        let why = why.unwrap_or_else(|| format!("no interval from {} pairs", row.estimate.pairs));
+        return format!("{}: {why}", row.measure);
+    }
+    let change = change(row.estimate.center, row.scale, row.contains);
+    format!("{} {change} ({})", row.measure, interval(&row.estimate, row.scale, row.contains))
+}
+
 /// The verdict with its reasons in one line.
 pub fn headline(comparison: &Comparison) -> String {
     let weaker = comparison.all.seconds.map(|used| format!(" (weaker evidence: {} each)", number_of_runs(used.runs)));
