@@ -64,14 +64,15 @@ impl Sbom {
             let package = about.get(id)?;
             let text = |field: &str| package[field].as_str().map(str::to_owned);
             let needs = edges(nodes.get(id)?, &|kind| kind != "dev").filter(|need| all.contains(need));
+            let needs = needs.filter_map(|need| about.get(need).map(|package| identifier(need, package)));
             Some(Dependency {
-                id: (*id).to_owned(),
+                id: identifier(id, package),
                 name: text("name")?,
                 version: text("version")?,
                 license: text("license"),
                 source: text("source"),
                 is_build: !runtime.contains(id),
-                needs: needs.map(str::to_owned).collect(),
+                needs: needs.collect(),
             })
         };
         let mut packages: Vec<Dependency> = all.iter().filter_map(dependency).collect();
@@ -169,6 +170,15 @@ impl Sbom {
     }
 }
 
+/// Cargo's identifier; those of our own packages name a folder of this machine, which nobody else has.
+fn identifier(id: &str, package: &Value) -> String {
+    let text = |field: &str| package[field].as_str().unwrap_or_default();
+    match package["source"].is_null() {
+        true => format!("{}@{}", text("name"), text("version")),
+        false => id.to_owned(),
+    }
+}
+
 /// Everything that a package needs through edges of some kinds, with itself.
 fn reached<'a>(
     nodes: &BTreeMap<&'a str, &'a Value>,
@@ -206,7 +216,8 @@ mod tests {
         };
         let edge = |to: &str, kind: Value| json!({ "pkg": to, "dep_kinds": [{ "kind": kind }] });
         json!({
-            "packages": [package(ROOT), package("a"), package("b"), package("c")],
+            "packages": [{ "id": ROOT, "name": ROOT, "version": "1.0.0", "source": null }, package("a"), package("b"),
+                package("c")],
             "resolve": { "nodes": [
                 { "id": ROOT, "deps": [edge("a", Value::Null), edge("c", json!("dev"))] },
                 { "id": "a", "deps": [edge("b", json!("build"))] },
@@ -229,6 +240,7 @@ mod tests {
         assert_eq!(scopes, [("a", "required"), ("b", "excluded")]);
         assert_eq!(document["components"][0]["licenses"][0]["expression"], "MIT OR Apache-2.0");
         assert_eq!(document["metadata"]["component"]["name"], ROOT);
+        assert_eq!(document["metadata"]["component"]["bom-ref"], "onrush-cli@1.0.0");
         let packed = sbom.auditable().expect("packed");
         let list: Value = serde_json::from_reader(flate2::read::ZlibDecoder::new(packed.as_slice())).expect("JSON");
         assert_eq!(

@@ -124,7 +124,8 @@ fn validate(given: &Value, bounds: &Bounds) -> Result<Answer, String> {
 
 /// The options of a script, and what it logs while it is loaded.
 fn inspected(script: &Path, folder: &PrivateFolder, bounds: &Bounds) -> Result<(Value, String), String> {
-    let mut command = onrush(&["inspect", "--execution-requirements", "--offline", "--include-system-env-vars=false"])?;
+    let mut command = onrush(&["inspect", "--execution-requirements", "--offline"])?;
+    command.arg("--include-system-env-vars=false");
     let ended = finish(command.arg(script), folder, bounds.duration)?;
     if ended.was_asked {
         return Err(format!("{}\nloading the script took longer than --max-duration", ended.log).trim().to_owned());
@@ -162,8 +163,8 @@ fn run(given: &Value, bounds: &Bounds) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// Flags of the test and the bounds. A flag beats the script's option, so where its own bounds are narrower (`own`) they
-/// are said again.
+/// Flags of the test and the bounds. A flag beats the script's option, so the script's own bounds (`own`) are said
+/// again where they are narrower.
 fn flags(given: &Value, own: &Value, bounds: &Bounds) -> Result<Vec<String>, String> {
     let mut flags = Vec::new();
     let mut add = |name: &str, value: String| flags.push(format!("--{name}={value}"));
