@@ -65,13 +65,17 @@ impl Target {
 
     /// Writes the script and says what there is to say; `source` is what it was made of.
     pub fn write(&self, converted: Converted, source: &str) -> Result<ExitCode, Failure> {
-        let Converted { test, notes } = converted;
+        let Converted { test, mut notes } = converted;
         let count: usize = test.functions.iter().map(|function| model::count(&function.steps)).sum();
         if count == 0 {
             say(&shown(&notes));
             return Err(generic(format!("{source}: there is no request to convert")));
         }
         let (script, files) = convert::write_script(test, &self.style());
+        if self.base_url.is_some() && !script.contains("BASE_URL") {
+            let why = "--base-url changes nothing: the URLs begin with a variable, which -e NAME=… sets";
+            notes.add("", why);
+        }
         let (name, written) = match &self.path {
             Some(path) => (path.display().to_string(), self.write_files(path, &script, &files)?),
             None => {

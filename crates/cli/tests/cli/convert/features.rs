@@ -113,7 +113,10 @@ fn variables_auth_and_scripts_of_postman() {
     ] {
         assert!(script.contains(part), "{part} in\n{script}");
     }
-    convert(&Lab::new(), "shop.json", text)
+    let lab = Lab::new();
+    lab.file("shop.json", text);
+    lab.onrush(&["convert", "shop.json", "--base-url", "http://x"]).code(0).says("--base-url changes nothing");
+    convert(&lab, "shop.json", text)
         .says("login, query, form, key: a pre-request script is kept as a comment: write it for k6 (4 times)")
         .says("login: a test script is kept as a comment");
 }
