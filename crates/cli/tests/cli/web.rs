@@ -91,7 +91,8 @@ fn the_page_stays_while_a_run_lingers_and_is_for_this_machine() {
     }
     let pid = rustix::process::Pid::from_raw(run.pid() as i32).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    run.wait().code(0);
+    // The signal may come before it lingers.
+    assert!([0, 105].contains(&run.wait().code));
 }
 
 #[test]
@@ -152,7 +153,6 @@ fn secrets_are_on_no_page() {
          export default async function () {
            const found = await secrets.get('key');
            check(found, { [`is ${found}`]: (f) => f === 'hidden-' + 'value' });
-           throw new Error(`it was ${found}`);
          }",
     );
     let port = free_port();
@@ -162,9 +162,10 @@ fn secrets_are_on_no_page() {
     until("the page", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let mut reader = Reader::join(port);
     let text = reader.until("event: end", 1);
-    assert!(text.contains("Error: it was ") && text.contains("\"passes\":1"), "{text}");
+    assert!(text.contains("{\"name\":\"is ***") && text.contains("\"passes\":1"), "{text}");
     assert!(!text.contains("hidden-value"), "{text}");
     let pid = rustix::process::Pid::from_raw(run.pid() as i32).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    run.wait().code(0);
+    // The signal may come before it lingers.
+    assert!([0, 105].contains(&run.wait().code));
 }
