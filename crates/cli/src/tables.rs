@@ -45,7 +45,8 @@ pub fn flags(command: Command) -> Command {
         .arg(value(
             "percentiles",
             "LIST",
-            "Which percentiles, such as 50,99,100; 100 is the maximum [default: 5 to 95, 99, 99.9, 100; of a page 50, 95, 99, 100]",
+            "Which percentiles, such as 50,99,100; 100 is the maximum \
+             [default: 5 to 95, 99, 99.9, 100; of a page 50, 95, 99, 100]",
         ))
 }
 

@@ -1,7 +1,7 @@
 //! What changed since an earlier run: the verdicts of `onrush compare`, then each request before and after.
 //!
-//! The first table has the statistics, the second only figures: a request that is slower in one pair of runs may be slow
-//! by chance. Verdicts come in as finished texts, so that this page says what the command says.
+//! The first table has the statistics, the second only figures: a request that is slower in one pair of runs may be
+//! slow by chance. Verdicts come in as finished texts, so that this page says what the command says.
 
 use std::collections::{BTreeMap, BTreeSet};
 
