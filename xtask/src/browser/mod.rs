@@ -1,13 +1,13 @@
 //! `cargo xtask browser`: reports of real runs, opened in a real browser and looked at.
 //!
-//! Not part of `cargo test`, because it needs chromium. Two runs are saved (requests to the target, and the example of
-//! people in one project with message delays), their reports made, and a small matrix with its page (and in `live.rs`
-//! the page of a run that goes on); each is opened headless in a wide window by day, by night, and as narrow as a phone.
-//! `probe.js` says what is wrong: script errors, anything asked of a network, charts that are not drawn, labels on top
-//! of each other, a page wider than the screen, values under the pointer that do not show, tables that do not follow a
-//! chosen stretch; with npm, axe-core says what is hard to read for whom. The report of an hour, made up, says how large
-//! it is and how fast. Pictures are left in target/browser, to be looked at by a person: no program knows whether a
-//! chart is good.
+//! Not part of `cargo test`, because it needs chromium. Two runs are saved (requests to the target, and the example
+//! of people in one project with message delays), their reports made, and a small matrix with its page (and in
+//! `live.rs` the page of a run that goes on); each is opened headless in a wide window by day, by night, and as
+//! narrow as a phone. `probe.js` says what is wrong: script errors, anything asked of a network, charts that are not
+//! drawn, labels on top of each other, a page wider than the screen, values under the pointer that do not show,
+//! tables that do not follow a chosen stretch; with npm, axe-core says what is hard to read for whom. The report of
+//! an hour, made up, says how large it is and how fast. Pictures are left in target/browser, to be looked at by a
+//! person: no program knows whether a chart is good.
 
 mod live;
 

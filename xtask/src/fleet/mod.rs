@@ -1,9 +1,7 @@
 //! `cargo xtask fleet`: fleets under what `cargo test` has no time or no programs for.
 
-mod daemon;
 mod kube;
 mod outages;
-mod programs;
 mod simulate;
 
 const USAGE: &str = "usage: cargo xtask fleet simulate [SEEDS [FIRST]]

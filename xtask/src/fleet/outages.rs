@@ -1,6 +1,6 @@
-//! `cargo xtask fleet objects` and `cargo xtask fleet nats`: the binary over a real S3 gateway and over a real cluster of
-//! NATS, while these stand still, are killed, or are raced for. Each run is held against one in which nothing happens:
-//! as many iterations, the same sum, the same exit code, and nobody lost.
+//! `cargo xtask fleet objects` and `cargo xtask fleet nats`: the binary over a real S3 gateway and over a real cluster
+//! of NATS, while these stand still, are killed, or are raced for. Each run is held against one in which nothing
+//! happens: as many iterations, the same sum, the same exit code, and nobody lost.
 //!
 //! They need versitygw, or nats-server, in `$ENGINES/bin`, and take two minutes each: too long for `cargo test`.
 
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::daemon::Daemon;
-use super::programs;
+use crate::daemon::Daemon;
+use crate::programs;
 
 /// How long whatever carries the messages is away.
 const AWAY: Duration = Duration::from_secs(10);
@@ -28,14 +28,14 @@ export default function () { const n = exec.scenario.iterationInTest; sum.add(n 
 const AGENTS: usize = 2;
 
 /// What carries the messages, as the suite treats it.
-struct Carrier {
+struct MessageCarrier {
     url: String,
     variables: Vec<(&'static str, String)>,
-    servers: Vec<CarrierServer>,
+    servers: Vec<EngineServer>,
 }
 
 /// One program of it.
-struct CarrierServer {
+struct EngineServer {
     program: PathBuf,
     arguments: Vec<String>,
     at: SocketAddr,
@@ -43,7 +43,7 @@ struct CarrierServer {
     running: Option<Daemon>,
 }
 
-impl CarrierServer {
+impl EngineServer {
     fn start(&mut self) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
@@ -53,7 +53,7 @@ impl CarrierServer {
 }
 
 /// A way to spoil a run, and what is said of it.
-type Mishap = (&'static str, fn(&mut Carrier) -> Result<(), String>);
+type Mishap = (&'static str, fn(&mut MessageCarrier) -> Result<(), String>);
 
 const OF_STORES: [Mishap; 3] = [
     ("the gateway stands still for 10 s", |carrier| stand_still(carrier, &["STOP", "CONT"])),
@@ -79,7 +79,7 @@ pub(super) fn objects() -> Result<(), String> {
     let mut arguments = words(&["--quiet", "--access", "onrush", "--secret", "onrush-secret", "--port"]);
     arguments.extend([at.to_string(), String::from("posix"), buckets.display().to_string()]);
     let program = bin.join("versitygw");
-    let server = CarrierServer { program, arguments, at, log: folder.join("gateway.log"), running: None };
+    let server = EngineServer { program, arguments, at, log: folder.join("gateway.log"), running: None };
     let variables = [
         ("AWS_ENDPOINT", format!("http://{at}")),
         ("AWS_ACCESS_KEY_ID", String::from("onrush")),
@@ -87,7 +87,7 @@ pub(super) fn objects() -> Result<(), String> {
         ("AWS_REGION", String::from("us-east-1")),
     ];
     let url = String::from("s3://fleet/tests");
-    let mut carrier = Carrier { url, variables: variables.to_vec(), servers: vec![server] };
+    let mut carrier = MessageCarrier { url, variables: variables.to_vec(), servers: vec![server] };
     carrier.servers[0].start()?;
     let trial = OutageTrial::new(folder)?;
     race(&trial, &carrier, &buckets)?;
@@ -105,16 +105,16 @@ pub(super) fn nats() -> Result<(), String> {
         arguments.extend([routes.join(","), String::from("--cluster"), format!("nats://{route}")]);
         arguments.extend([String::from("--port"), client.port().to_string()]);
         let log = folder.join(format!("nats-{number}.log"));
-        CarrierServer { program: bin.join("nats-server"), arguments, at: *client, log, running: None }
+        EngineServer { program: bin.join("nats-server"), arguments, at: *client, log, running: None }
     };
-    let servers: Vec<CarrierServer> = at.iter().enumerate().map(server).collect();
+    let servers: Vec<EngineServer> = at.iter().enumerate().map(server).collect();
     let url = format!("nats://{}", at.iter().map(|(client, _)| client.to_string()).collect::<Vec<_>>().join(","));
-    let mut carrier = Carrier { url, variables: Vec::new(), servers };
-    carrier.servers.iter_mut().try_for_each(CarrierServer::start)?;
+    let mut carrier = MessageCarrier { url, variables: Vec::new(), servers };
+    carrier.servers.iter_mut().try_for_each(EngineServer::start)?;
     OutageTrial::new(folder)?.compare(&mut carrier, &OF_BROKERS)
 }
 
-fn stand_still(carrier: &mut Carrier, [stop, go]: &[&str; 2]) -> Result<(), String> {
+fn stand_still(carrier: &mut MessageCarrier, [stop, go]: &[&str; 2]) -> Result<(), String> {
     let signal = |name: &str| carrier.servers.iter().flat_map(|server| &server.running).for_each(|it| it.signal(name));
     signal(stop);
     std::thread::sleep(AWAY);
@@ -122,10 +122,10 @@ fn stand_still(carrier: &mut Carrier, [stop, go]: &[&str; 2]) -> Result<(), Stri
     Ok(())
 }
 
-fn kill(carrier: &mut Carrier, servers: usize) -> Result<(), String> {
+fn kill(carrier: &mut MessageCarrier, servers: usize) -> Result<(), String> {
     carrier.servers.iter_mut().take(servers).for_each(|server| server.running = None);
     std::thread::sleep(AWAY);
-    carrier.servers.iter_mut().take(servers).try_for_each(CarrierServer::start)
+    carrier.servers.iter_mut().take(servers).try_for_each(EngineServer::start)
 }
 
 /// The binary, and where it is run.
@@ -149,7 +149,7 @@ impl OutageTrial {
         Ok(OutageTrial { onrush: programs::onrush()?, folder })
     }
 
-    fn compare(&self, carrier: &mut Carrier, mishaps: &[Mishap]) -> Result<(), String> {
+    fn compare(&self, carrier: &mut MessageCarrier, mishaps: &[Mishap]) -> Result<(), String> {
         let control = self.run(carrier, "control", |_| Ok(()))?;
         println!("nothing happens: {control:?}");
         let mut failed = Vec::new();
@@ -162,7 +162,7 @@ impl OutageTrial {
                 failed.push(*what);
             }
             let down = carrier.servers.iter_mut().filter(|server| server.running.is_none());
-            down.collect::<Vec<_>>().into_iter().try_for_each(CarrierServer::start)?;
+            down.collect::<Vec<_>>().into_iter().try_for_each(EngineServer::start)?;
         }
         match failed.is_empty() && control.code == Some(0) && control.iterations > 0.0 {
             true => Ok(()),
@@ -171,7 +171,7 @@ impl OutageTrial {
     }
 
     /// A coordinator; its log tells the invitation.
-    fn coordinator(&self, carrier: &Carrier, name: &str, more: &[&str]) -> Result<Daemon, String> {
+    fn coordinator(&self, carrier: &MessageCarrier, name: &str, more: &[&str]) -> Result<Daemon, String> {
         let mut command = self.command(carrier);
         let agents = AGENTS.to_string();
         command.args(["run", "--agents", &agents, "--fleet", &carrier.url, "--save", name]).args(more).arg("script.js");
@@ -181,13 +181,13 @@ impl OutageTrial {
         Daemon::start(command, &self.log(name))
     }
 
-    fn agent(&self, carrier: &Carrier, invitation: &str, name: &str) -> Result<Daemon, String> {
+    fn agent(&self, carrier: &MessageCarrier, invitation: &str, name: &str) -> Result<Daemon, String> {
         let mut command = self.command(carrier);
         command.arg("agent").env("ONRUSH_JOIN", invitation);
         Daemon::start(command, &self.log(name))
     }
 
-    fn command(&self, carrier: &Carrier) -> Command {
+    fn command(&self, carrier: &MessageCarrier) -> Command {
         let mut command = Command::new(&self.onrush);
         command.current_dir(&self.folder).envs(carrier.variables.iter().cloned());
         command
@@ -210,9 +210,9 @@ impl OutageTrial {
 
     fn run(
         &self,
-        carrier: &mut Carrier,
+        carrier: &mut MessageCarrier,
         name: &str,
-        mishap: impl FnOnce(&mut Carrier) -> Result<(), String>,
+        mishap: impl FnOnce(&mut MessageCarrier) -> Result<(), String>,
     ) -> Result<OutageResult, String> {
         let mut coordinator = self.coordinator(carrier, name, &[])?;
         let invitation = self.invitation(name)?;
@@ -246,7 +246,7 @@ impl OutageTrial {
 
 /// Six coordinators announce themselves to one place at one moment. Each has to get a number of its own: the store
 /// decides who was first.
-fn race(trial: &OutageTrial, carrier: &Carrier, buckets: &Path) -> Result<(), String> {
+fn race(trial: &OutageTrial, carrier: &MessageCarrier, buckets: &Path) -> Result<(), String> {
     let credentials = trial.folder.join("credentials");
     let flag = credentials.display().to_string();
     let first = trial.coordinator(carrier, "race-0", &["--fleet-credentials", &flag])?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::fleet::daemon::Daemon;
+use crate::daemon::Daemon;
 
 /// The control plane is up within this time, and what Jobs do happens; Pods of a lost node take it a minute.
 pub(super) const PATIENCE: Duration = Duration::from_secs(150);

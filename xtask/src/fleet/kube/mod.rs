@@ -13,7 +13,7 @@ mod node;
 
 use cluster::Cluster;
 
-use super::programs;
+use crate::programs;
 
 const PROGRAMS: [&str; 4] = ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"];
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::cluster::Cluster;
-use crate::fleet::daemon::Daemon;
+use crate::daemon::Daemon;
 
 pub(super) const NODES: [&str; 2] = ["node-a", "node-b"];
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::parity;
 
 /// The folder of these programs; the error names those that are missing.
-pub(super) fn engines(names: &[&str]) -> Result<PathBuf, String> {
+pub(crate) fn engines(names: &[&str]) -> Result<PathBuf, String> {
     let engines = std::env::var("ENGINES").unwrap_or_else(|_| String::from("/opt/engines"));
     let bin = Path::new(&engines).join("bin");
     let missing: Vec<&str> = names.iter().copied().filter(|name| !bin.join(name).exists()).collect();
@@ -17,7 +17,7 @@ pub(super) fn engines(names: &[&str]) -> Result<PathBuf, String> {
 }
 
 /// `$ONRUSH`, or a release build of this workspace; from the root, because processes start in folders of their own.
-pub(super) fn onrush() -> Result<PathBuf, String> {
+pub(crate) fn onrush() -> Result<PathBuf, String> {
     match std::env::var_os("ONRUSH") {
         Some(path) => {
             let path = PathBuf::from(path);
@@ -28,7 +28,7 @@ pub(super) fn onrush() -> Result<PathBuf, String> {
 }
 
 /// An empty folder below `target`.
-pub(super) fn folder(name: &str) -> Result<PathBuf, String> {
+pub(crate) fn folder(name: &str) -> Result<PathBuf, String> {
     let folder = parity::workspace()?.join("target").join(name);
     let _none = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

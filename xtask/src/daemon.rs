@@ -6,11 +6,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// A running program.
-pub(in crate::fleet) struct Daemon(Child);
+pub(crate) struct Daemon(Child);
 
 impl Daemon {
     /// Starts it; standard output and error go to the end of the log.
-    pub(in crate::fleet) fn start(mut command: Command, log: &Path) -> Result<Daemon, String> {
+    pub(crate) fn start(mut command: Command, log: &Path) -> Result<Daemon, String> {
         let file = OpenOptions::new().create(true).append(true).open(log);
         let file = file.map_err(|error| format!("{}: {error}", log.display()))?;
         let other = file.try_clone().map_err(|error| error.to_string())?;
@@ -19,17 +19,17 @@ impl Daemon {
     }
 
     /// How it ended, if it has.
-    pub(in crate::fleet) fn ended(&mut self) -> Option<ExitStatus> {
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().ok().flatten()
     }
 
     /// Sends a signal by its name: only `kill` is needed for that.
-    pub(in crate::fleet) fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let _gone = Command::new("kill").args([&format!("-{name}"), &self.0.id().to_string()]).status();
     }
 
     /// Ends it as a system does: a signal, and another one when the time is over.
-    pub(in crate::fleet) fn end(&mut self, grace: Duration) {
+    pub(crate) fn end(&mut self, grace: Duration) {
         self.signal("TERM");
         let end = Instant::now() + grace;
         while self.ended().is_none() && Instant::now() < end {
