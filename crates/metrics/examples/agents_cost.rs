@@ -3,7 +3,7 @@
 //!
 //! Each agent sends all metrics of a request, times in whole nanoseconds spread over three magnitudes. Prints bytes of
 //! a shard, and milliseconds of a core for a second of 1,000 agents: from bytes to shards, to samples, put together,
-//! added to the totals; and through a tree.
+//! added to the totals.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 
@@ -11,12 +11,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use onrush_metrics::{
-    AgentUsers, Aggregate, Blocks, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardJoin, ShardReader,
-    ShardWriter, TagSet, Thresholds, builtin,
+    AgentUsers, Aggregate, Blocks, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardReader, ShardWriter,
+    TagSet, Thresholds, builtin,
 };
 
 const AGENTS: u32 = 1_000;
-const KNOT: usize = 64;
 
 struct Agent {
     recorder: Recorder,
@@ -70,7 +69,7 @@ impl Agent {
 }
 
 fn main() {
-    println!("samples a metric  bytes: first, next, with names   ms: decode    read    join  totals    tree");
+    println!("samples a metric  bytes: first, next, with names   ms: decode    read    join  totals");
     for samples in [10, 100, 1_000, 10_000] {
         measure(samples);
     }
@@ -115,27 +114,13 @@ fn measure(samples: u32) {
         });
         times = [spent[0], spent[1], spent[2], total];
     }
-    let tree = tree(&shapes);
     let [first, next] = [shapes[0][0].len(), shapes[0][1].len()];
-    let ms = times.iter().chain([&tree]).map(|time| format!("{:7.1}", time.as_secs_f64() * 1e3));
+    let ms = times.iter().map(|time| format!("{:7.1}", time.as_secs_f64() * 1e3));
     println!("{samples:16}  {first:12} {next:5} {with_names:11}      {}", ms.collect::<Vec<String>>().join(" "));
 }
 
 fn decoded(bytes: &[u8]) -> Shard {
     postcard::from_bytes(black_box(bytes)).expect("what was written")
-}
-
-/// What the busiest knot of a tree does with a second: reads the shards of its agents and writes one.
-fn tree(shapes: &[[Vec<u8>; 2]]) -> Duration {
-    let mut join = ShardJoin::default();
-    let mut took = Duration::ZERO;
-    for (second, _) in shapes[0].iter().enumerate() {
-        let of = |agent: usize| (agent as u32, decoded(&shapes[agent % shapes.len()][second]));
-        let (shard, time) = timed(|| join.join((0..KNOT).map(of)));
-        black_box(postcard::to_allocvec(&shard.expect("they can be read")).expect("plain data"));
-        took = time;
-    }
-    took
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {

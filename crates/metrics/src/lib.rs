@@ -45,7 +45,7 @@ pub use request_blocks::RequestBlocks;
 pub use requests::RequestKind;
 pub use results::Results;
 pub use seconds::Seconds;
-pub use shard::{AgentUsers, ReadShard, SecondOfAgents, Shard, ShardJoin, ShardReader, ShardWriter};
+pub use shard::{AgentUsers, ReadShard, SecondOfAgents, Shard, ShardReader, ShardWriter};
 pub use sharded::Sharded;
 pub use snapshot::Snapshot;
 pub use store::{Bundle, Series};

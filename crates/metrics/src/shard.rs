@@ -11,7 +11,7 @@ mod reader;
 mod request_entry;
 mod writer;
 
-pub use agents::{AgentUsers, SecondOfAgents, ShardJoin};
+pub use agents::{AgentUsers, SecondOfAgents};
 use reader::ReadSink;
 pub use reader::{ReadShard, ShardReader};
 use request_entry::RequestEntry;
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(of(1, Kind::Gauge, "of_all"), Err(expected.to_owned()));
     }
 
-    /// What of two agents' checks comes first does not depend on whose shard does, here or in a tree.
+    /// What of two agents' checks comes first does not depend on whose shard does.
     #[test]
     fn checks_stand_in_the_order_of_the_agents() {
         let shards = |checks: &[&'static str]| {
@@ -343,19 +343,14 @@ mod tests {
             checks.iter().map(second).collect::<Vec<Shard>>()
         };
         let agents = [(0, shards(&["a", "z"])), (1, shards(&["n", "m"])), (2, shards(&["z", "a"]))];
-        let order = |agents: &[&(u32, Vec<Shard>)], is_tree: bool| {
-            let (registry, mut join) = (Registry::new(), ShardJoin::default());
-            let mut root = ShardReader::into_registry(registry.clone(), 0);
+        let order = |agents: &[&(u32, Vec<Shard>)]| {
+            let registry = Registry::new();
             let mut snapshots = Vec::new();
             let mut readers: Vec<ShardReader> =
                 agents.iter().map(|(agent, _)| ShardReader::into_registry(registry.clone(), *agent)).collect();
             for second in 0..2 {
-                for ((agent, shards), reader) in agents.iter().zip(&mut readers) {
-                    let shard = shards[second].clone();
-                    snapshots.push(match is_tree {
-                        true => root.snapshot(join.join([(*agent, shard)]).unwrap()).unwrap(),
-                        false => reader.snapshot(shard).unwrap(),
-                    });
+                for ((_, shards), reader) in agents.iter().zip(&mut readers) {
+                    snapshots.push(reader.snapshot(shards[second].clone()).unwrap());
                 }
             }
             let mut aggregate = Aggregate::new(registry, Thresholds::default());
@@ -365,7 +360,7 @@ mod tests {
         };
         let [a, b, c] = &agents;
         for agents in [[a, b, c], [c, b, a], [b, c, a]] {
-            assert_eq!([false, true].map(|is_tree| order(&agents, is_tree)), ["aznm", "aznm"]);
+            assert_eq!(order(&agents), "aznm");
         }
     }
 }

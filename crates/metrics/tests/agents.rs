@@ -1,5 +1,5 @@
 //! Many agents against one process: the same samples, dealt out among so many, come to the same results in every bit,
-//! whatever arrives first, all at one place or through a tree.
+//! whatever arrives first.
 
 mod told;
 
@@ -12,8 +12,8 @@ use onrush_metrics::errors::ErrorKind;
 use onrush_metrics::metric::{Contains, Kind};
 use onrush_metrics::threshold::{Moment, ThresholdSpec};
 use onrush_metrics::{
-    AgentUsers, Aggregate, MetricId, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardJoin, ShardReader,
-    ShardWriter, Snapshot, TagSet, Thresholds, builtin,
+    AgentUsers, Aggregate, MetricId, Recorder, Registry, SecondOfAgents, Seconds, Shard, ShardReader, ShardWriter,
+    Snapshot, TagSet, Thresholds, builtin,
 };
 use told::told;
 
@@ -179,28 +179,6 @@ fn all_at_one_place(agents: u64, rng: &mut Rng) -> String {
     collected.told()
 }
 
-fn through_a_tree(agents: u64, rng: &mut Rng) -> String {
-    let mut collected = Collected::new(&Process::new(2));
-    let registry = collected.registry.clone();
-    let mut users = AgentUsers::default();
-    let mut knots: Vec<(ShardJoin, ShardReader)> =
-        (0..4).map(|_| (ShardJoin::default(), ShardReader::into_registry(registry.clone(), 0))).collect();
-    for (second, mut shards) in shards(agents, rng).into_iter().enumerate() {
-        rng.shuffle(&mut shards);
-        let mut all = SecondOfAgents::new(registry.clone());
-        let mut order: Vec<u32> = (0..4).collect();
-        rng.shuffle(&mut order);
-        for knot in order {
-            let (join, reader) = &mut knots[knot as usize];
-            let of_knot = shards.iter().filter(|(agent, _)| agent % 4 == knot).cloned();
-            let joined = join.join(of_knot).expect("shards that can be read");
-            all.add(knot, reader.read(joined).expect("a shard of shards"));
-        }
-        collected.add(second as u64, all.into_snapshot(&mut users));
-    }
-    collected.told()
-}
-
 #[test]
 fn agents_come_to_the_results_of_one_process() {
     for (seed, agents) in [1, 2, 7, 64].into_iter().enumerate() {
@@ -208,7 +186,6 @@ fn agents_come_to_the_results_of_one_process() {
         let expected = one_process(agents);
         assert!(expected.contains("::rare::seldom") && expected.contains("is gone") && expected.contains("status:503"));
         same(&all_at_one_place(agents, &mut rng), &expected, agents);
-        same(&through_a_tree(agents, &mut rng), &expected, agents);
     }
 }
 

@@ -116,7 +116,6 @@ pub static NAMES: &[(&str, &str, &str)] = &[
     ("max-concurrent-streams", "h2load", "write --streams N"),
     ("method", "oha and bombardier", "write --request METHOD"),
     ("no-print", "bombardier", "write --quiet"),
-    ("no-tui", "oha", "write --quiet"),
     ("print", "bombardier", "write --quiet"),
     ("redirect", "oha", "write --location --max-redirs N"),
     ("script", "wrk", "write a script in JavaScript, in place of the URL"),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::ReadShard;
 use super::reader::ReadSink;
-use super::{ReadShard, Shard, ShardReader, ShardWriter};
 use crate::builtin;
 use crate::metric::MetricId;
 use crate::registry::Registry;
@@ -88,41 +88,4 @@ impl SecondOfAgents {
 
 fn all_users() -> SinkKey {
     SinkKey::Metric(builtin::VUS_MAX, Scope::default())
-}
-
-/// Makes one shard of those of some agents: a knot of a tree, at whose root the shards of thousands of agents have
-/// become few. What comes out is the same, to the bit, as when all are merged at the root.
-pub struct ShardJoin {
-    registry: Arc<Registry>,
-    readers: HashMap<u32, ShardReader>,
-    writer: ShardWriter,
-    users: AgentUsers,
-}
-
-impl Default for ShardJoin {
-    fn default() -> ShardJoin {
-        let registry = Registry::new();
-        let (readers, users) = Default::default();
-        ShardJoin { writer: ShardWriter::new(registry.clone()), readers, registry, users }
-    }
-}
-
-impl ShardJoin {
-    /// The agent of this number has a new writer: it was started again.
-    pub fn forget(&mut self, agent: u32) {
-        self.readers.remove(&agent);
-        self.users.lose(agent);
-    }
-
-    /// The shards of one second, each with the number of its agent; the error says whose cannot be read, and why.
-    pub fn join(&mut self, shards: impl IntoIterator<Item = (u32, Shard)>) -> Result<Shard, String> {
-        let mut second = SecondOfAgents::new(self.registry.clone());
-        for (agent, shard) in shards {
-            let registry = &self.registry;
-            let reader = self.readers.entry(agent);
-            let reader = reader.or_insert_with(|| ShardReader::into_registry(registry.clone(), agent));
-            second.add(agent, reader.read(shard).map_err(|why| format!("agent {agent}: {why}"))?);
-        }
-        Ok(self.writer.shard([&second.into_snapshot(&mut self.users)]))
-    }
 }

@@ -76,8 +76,7 @@ impl ShardReader {
     /// For samples that go into an aggregate of this registry, whatever else it has.
     ///
     /// `first_agent`: the number of the agent whose shards these are. It decides where groups and checks stand that
-    /// only some agents met, and is named where agents contradict each other. 0 for shards of a `ShardJoin`, which has
-    /// read the shards of its agents with their numbers.
+    /// only some agents met, and is named where agents contradict each other.
     pub fn into_registry(registry: Arc<Registry>, first_agent: u32) -> ShardReader {
         ShardReader { registry, first_agent, metrics: Vec::new(), subs: Vec::new(), keys: Vec::new() }
     }
