@@ -23,6 +23,9 @@ use crate::output;
 /// the job itself.
 pub const OF_JOBS: [&str; 2] = ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"];
 
+/// A script that is longer is looked into by nobody.
+const LONGEST_SCRIPT: u64 = 16 << 20;
+
 /// What switches off what a job of GitHub switches on.
 const NONE: &str = "none";
 
@@ -80,15 +83,20 @@ impl CiFiles {
 
     /// The script of a result: its path within the repository and, while it is there, its text.
     pub fn script(&self, given: &str) -> CiScript {
+        let (path, root) = self.place(given);
+        // A path out of a result may name anything by now, a pipe too.
+        let is_text = std::fs::metadata(given).is_ok_and(|found| found.is_file() && found.len() <= LONGEST_SCRIPT);
+        let text = is_text.then(|| std::fs::read_to_string(given).ok()).flatten();
+        CiScript { path, text: text.unwrap_or_default(), root }
+    }
+
+    /// A path within the repository, and where that is.
+    fn place(&self, given: &str) -> (String, String) {
         let path = Path::new(given);
         let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let root = self.root.as_ref().and_then(|root| root.canonicalize().ok()).unwrap_or_default();
         let below = whole.strip_prefix(&root).unwrap_or(path);
-        CiScript {
-            path: below.display().to_string(),
-            text: std::fs::read_to_string(path).unwrap_or_default(),
-            root: root.display().to_string(),
-        }
+        (below.display().to_string(), root.display().to_string())
     }
 
     /// Writes everything that is wanted, as far as it can be written; the first problem. Issues without a place get
@@ -101,7 +109,7 @@ impl CiFiles {
             None => Ok(()),
             Some(path) => std::fs::write(path, text()).map_err(|error| not_written(path, &error)),
         };
-        let script = self.script(script).path;
+        let (script, _) = self.place(script);
         let written = [
             put(&self.junit, &|| report.junit()),
             put(&self.comment, &|| report.comment()),

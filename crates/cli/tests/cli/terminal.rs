@@ -28,12 +28,17 @@ fn pictures(rows: &[String]) -> usize {
     rows.iter().filter(|row| row.contains("running (")).count()
 }
 
+/// A busy machine may leave one out.
+fn is_second_tick(row: &str) -> bool {
+    ["02", "03", "04"].iter().any(|second| row.starts_with(&format!("running ({second}")))
+}
+
 fn golden(columns: usize, expected: &str) {
     let lab = Lab::with(TWO);
     // Without warnings of the generator, which a busy machine has.
     let arguments = ["run", "--no-tui", "--summary-mode", "disabled", "--accept-late", "script.js"];
     let mut terminal = Terminal::start(&lab, &arguments, (columns, 24), TERM);
-    let during = terminal.until("second tick", |rows| rows.iter().any(|row| row.starts_with("running (02")));
+    let during = terminal.until("second tick", |rows| rows.iter().any(|row| is_second_tick(row)));
     assert_eq!(pictures(&during), 1, "old pictures stay:\n{}", during.join("\n"));
     let (code, rows) = terminal.ends();
     assert_eq!(code, 0, "{}", rows.join("\n"));
