@@ -166,7 +166,7 @@ impl Members {
             notes: self.notes(),
             figures: self.figures(),
             start_bound_ms: self.bound.as_secs_f64() * 1e3,
-            stamps_apart_ms: (!self.apart.is_zero()).then(|| self.apart.as_secs_f64() * 1e3),
+            stamps_apart_ms: Some(self.apart.as_secs_f64() * 1e3).filter(|apart| *apart > 0.0),
             is_marked_failed: self.ends().any(|end| end.is_marked_failed),
         }
     }
