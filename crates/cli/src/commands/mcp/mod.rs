@@ -1,7 +1,7 @@
 //! `onrush mcp`: tools for a program that speaks the Model Context Protocol, over standard input and output.
 //!
-//! The protocol is lines of JSON-RPC, and of its methods a server with tools alone needs four. The crate `rmcp` was
-//! weighed: it brings macros and a runtime of its own for what is a hundred lines here.
+//! The protocol is lines of JSON-RPC, and of its methods a server with tools alone needs four. They are a
+//! hundred lines here. What the crate `rmcp`, with macros and a runtime, would cost to build was not measured.
 //!
 //! A tool that runs a test starts this binary again, so that a test can be ended and cannot take the server along.
 //! Requests are answered one after the other. Only loopback can be reached unless `--allow-host` says more.
