@@ -19,13 +19,9 @@ use crate::run_queue::RunQueue;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 use crate::stop::StopCause;
+use crate::turns::{BusyIterations, LateStarts};
 use crate::vu::{Iteration, IterationEnd, Users, VirtualUser};
 use crate::worker::{Tasks, Worker};
-
-/// Starts made in a row, when they are late, before other tasks get their turn.
-const BURST: u32 = 64;
-/// How long, and how often, a user may iterate without ever waiting before other tasks get their turn.
-const BUSY_LIMIT: (Duration, u32) = (Duration::from_micros(200), 64);
 
 /// A scenario's part on one worker.
 pub(crate) struct Lane<F: Users> {
@@ -35,6 +31,8 @@ pub(crate) struct Lane<F: Users> {
     start: Duration,
     /// Whether users count as active only while they iterate (arrival rates) or for as long as the lane has them.
     is_open: bool,
+    /// The time of an arrival rate's last start, when the pacing task is done with it.
+    last_start: Cell<Option<Duration>>,
 }
 
 impl<F: Users> Lane<F> {
@@ -55,7 +53,7 @@ impl<F: Users> Lane<F> {
             share: plan.spread.share(worker.index),
         };
         let record = worker.lane_record((&scenario.name, &scenario.tags), is_open);
-        Rc::new(Lane { worker, info: Rc::new(info), record, start, is_open })
+        Rc::new(Lane { worker, info: Rc::new(info), record, start, is_open, last_start: Cell::new(None) })
     }
 
     /// Runs the scenario to its end.
@@ -230,6 +228,10 @@ impl<F: Users> Lane<F> {
             (started, planned) = (worker.clock.now(), self.start + after_start);
             self.record.lag(started.saturating_sub(planned), worker.clock.epoch_ns(started));
             worker.state.vu_active(worker.index, scenario, true);
+            if let Some(last) = self.last_start.get() {
+                // A start that was handed out in time may still have waited for its turn.
+                worker.state.arrivals_behind(worker.index, scenario, started.saturating_sub(last));
+            }
         }
         worker.state.iteration_started(worker.index, scenario);
         let iteration = Iteration { scenario: Rc::clone(&self.info), in_scenario, number: turn.number, planned };
@@ -287,15 +289,35 @@ impl<F: Users> Lane<F> {
         }
     }
 
-    /// Starts iterations at their planned times.
+    /// Starts iterations at their planned times, and says how far behind the last of them was.
     async fn pace(
         self: &Rc<Self>,
         open: &Open,
         arrivals: &Arrivals,
         stripes: &Stripes,
-        (first, step): (u64, u64),
+        stripe: (u64, u64),
         users: &RunQueue,
     ) {
+        let last = self.start_all(open, (arrivals, stripes), stripe, users).await;
+        self.last_start.set(Some(last));
+        let behind = self.worker.clock.now().saturating_sub(last);
+        self.worker.state.arrivals_behind(self.worker.index, self.info.index, behind);
+        let end = self.start + arrivals.end();
+        self.worker.sleep_until(end).await;
+        if !self.worker.is_halted() {
+            // A rate is one of its whole time, also when its last iterations were quick.
+            self.worker.loaded(end);
+        }
+    }
+
+    /// Starts iterations until the plan has no more or the test is halted. Returns when the last was due.
+    async fn start_all(
+        self: &Rc<Self>,
+        open: &Open,
+        (arrivals, stripes): (&Arrivals, &Stripes),
+        (first, step): (u64, u64),
+        users: &RunQueue,
+    ) -> Duration {
         let mut halted = std::pin::pin!(self.worker.halted());
         halted.as_mut().enable();
         let (mut late, mut starts, mut last) = (LateStarts::default(), arrivals.starts(), self.start);
@@ -310,11 +332,11 @@ impl<F: Users> Lane<F> {
                 tokio::select! {
                     biased;
                     () = self.worker.clock.sleep_until(self.start + planned) => {}
-                    () = &mut halted => return,
+                    () = &mut halted => return last,
                 }
             }
             if self.worker.is_halted() {
-                return;
+                return last;
             }
             if open.idle.start_one(planned) {
                 continue;
@@ -329,14 +351,7 @@ impl<F: Users> Lane<F> {
             self.drop_iterations(1);
             self.want_user(open, users);
         }
-        let behind = self.worker.clock.now().saturating_sub(last);
-        self.worker.state.arrivals_behind(self.worker.index, self.info.index, behind);
-        let end = self.start + arrivals.end();
-        self.worker.sleep_until(end).await;
-        if !self.worker.is_halted() {
-            // A rate is one of its whole time, also when its last iterations were quick.
-            self.worker.loaded(end);
-        }
+        last
     }
 
     /// Has one more user made, one at a time, up to the scenario's maximum.
@@ -397,46 +412,6 @@ async fn observed<T>(work: impl Future<Output = T>) -> (T, bool) {
     (done.await, has_waited)
 }
 
-/// Iterations in a row in which one user did not wait for anything.
-#[derive(Default)]
-struct BusyIterations {
-    since: Option<Duration>,
-    length: u32,
-}
-
-impl BusyIterations {
-    /// Whether other tasks should have their turn now.
-    fn is_over(&mut self, has_waited: bool, now: Duration) -> bool {
-        if has_waited {
-            *self = BusyIterations::default();
-            return false;
-        }
-        let since = *self.since.get_or_insert(now);
-        self.length += 1;
-        let is_over = now - since >= BUSY_LIMIT.0 || self.length >= BUSY_LIMIT.1;
-        if is_over {
-            *self = BusyIterations::default();
-        }
-        is_over
-    }
-}
-
-/// Starts in a row that are late.
-#[derive(Default)]
-struct LateStarts(u32);
-
-impl LateStarts {
-    /// Whether other tasks should have their turn before the next start.
-    fn is_over(&mut self, is_late: bool) -> bool {
-        self.0 = if is_late { self.0 + 1 } else { 0 };
-        let is_over = self.0 >= BURST;
-        if is_over {
-            self.0 = 0;
-        }
-        is_over
-    }
-}
-
 /// What an arrival rate has beside its users.
 struct Open {
     idle: Rc<IdleUsers>,
@@ -461,36 +436,5 @@ impl Open {
             making: Rc::default(),
             has_warned: Cell::new(false),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Which of these iterations, given as (whether it waited, its end in µs), are followed by other tasks' turn.
-    fn turns(iterations: impl IntoIterator<Item = (bool, u64)>) -> Vec<bool> {
-        let mut busy = BusyIterations::default();
-        let turn = |(has_waited, ended)| busy.is_over(has_waited, Duration::from_micros(ended));
-        iterations.into_iter().map(turn).collect()
-    }
-
-    #[test]
-    fn a_user_that_never_waits_gives_way_after_a_time_or_a_number_of_iterations() {
-        let (o, x) = (false, true);
-        assert_eq!(turns([(o, 5), (o, 204), (o, 205), (o, 206)]), [o, o, x, o], "200 µs after the first end");
-        assert_eq!(turns([(o, 5), (x, 105), (o, 206), (o, 305), (o, 406)]), [o, o, o, o, x], "waiting begins anew");
-        let many = turns((0..129).map(|_| (o, 5)));
-        let given: Vec<usize> = (0..129).filter(|at| many[*at]).collect();
-        assert_eq!(given, [63, 127], "every 64th");
-    }
-
-    #[test]
-    fn late_starts_give_way_in_bursts() {
-        let mut late = LateStarts::default();
-        let given: Vec<u32> = (1..=200).filter(|_| late.is_over(true)).collect();
-        assert_eq!(given, [64, 128, 192]);
-        assert!(!late.is_over(false), "a start on time waits anyway");
-        assert_eq!((1..=64).find(|_| late.is_over(true)), Some(64));
     }
 }

@@ -58,6 +58,7 @@ pub mod scenario;
 pub mod segment;
 pub mod state;
 pub mod stop;
+mod turns;
 pub mod vu;
 mod worker;
 

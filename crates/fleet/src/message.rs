@@ -9,7 +9,7 @@ use crate::token::Secret;
 
 /// Of the messages below. Another number is refused by name; so is another version of the program, because both sides
 /// must read a script alike.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Which run a message belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
