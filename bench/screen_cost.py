@@ -6,6 +6,11 @@
 A closed loop that keeps one CPU busy, with every thread of the generator on it: requests a second are requests a CPU second then.
 Each run has a terminal of 120×40 that is read as fast as it is written. Runs of two variants take turns, and `onrush compare` judges
 their pairs. It ends with 1 when a variant is proven to have lost more than 1 % of requests, with 2 when nobody can tell.
+
+    bench/screen_cost.py --rate 5000 [--pairs 8] [--seconds 8]
+
+Where a machine's noise hides one percent: the same requests, 5,000 a second, in each run, and the CPU time that each took. What a variant
+takes more is what it costs, in milliseconds a second; one percent of a core is 10. It ends with 1 when a median is beyond that.
 """
 
 import argparse
@@ -13,6 +18,7 @@ import fcntl
 import os
 import pty
 import socket
+import statistics
 import struct
 import subprocess
 import sys
@@ -26,8 +32,12 @@ from process import wait_until_quiet
 SCRIPT = """
 import http from 'k6/http'
 import { check } from 'k6'
+const rate = Number(__ENV.RATE)
+const load = rate === 0
+  ? { executor: 'constant-vus', vus: 16, duration: __ENV.SECONDS + 's' }
+  : { executor: 'constant-arrival-rate', rate, duration: __ENV.SECONDS + 's', preAllocatedVUs: 64 }
 export const options = {
-  vus: 16, duration: __ENV.SECONDS + 's', thresholds: { http_req_duration: ['p(95)<60000'], checks: ['rate>0'] },
+  scenarios: { load }, thresholds: { http_req_duration: ['p(95)<60000'], checks: ['rate>0'] },
 }
 export default function () { check(http.get(__ENV.URL), { 'is fine': (r) => r.status === 200 }) }
 """
@@ -54,13 +64,13 @@ def read_events(port):
 
 
 def run(arguments, url, folder, shows):
-    """One run; its result goes to the folder."""
+    """One run; its result goes to the folder. Returns the CPU seconds it took."""
     screen, page = shows
     near, far = pty.openpty()
     fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     command = ["taskset", "-c", str(arguments.generator_cpu), arguments.onrush, "run", "--workers", "1", "--save", folder]
     command += ["--accept-late", "--no-tui=false" if screen else "--no-tui", "-e", f"URL={url}"]
-    command += ["-e", f"SECONDS={arguments.seconds}"]
+    command += ["-e", f"SECONDS={arguments.seconds}", "-e", f"RATE={arguments.rate}"]
     reader = None
     if page:
         port = free_port()
@@ -81,10 +91,31 @@ def run(arguments, url, folder, shows):
     except OSError:
         pass
     os.close(near)
-    if child.wait() != 0:
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
         sys.exit(f"a run ended with {child.returncode}:\n{written.decode(errors='replace')[-3000:]}")
     if (b"\x1b[?1049h" in written) != screen:
         sys.exit(f"expected {'a' if screen else 'no'} screen")
+    return used.ru_utime + used.ru_stime
+
+
+def count(arguments, folder, url):
+    """CPU time at a fixed rate, all variants by turns; 1 where the median of a variant's pairs is beyond 1 % of a core."""
+    more = {name: [] for name in arguments.variants}
+    neither = []
+    for pair in range(arguments.pairs):
+        wait_until_quiet(arguments.quiet, arguments.patience)
+        base = run(arguments, url, os.path.join(folder, f"neither-{pair}"), (False, False))
+        neither.append(base)
+        for name in arguments.variants:
+            used = run(arguments, url, os.path.join(folder, f"{name}-{pair}"), VARIANTS[name])
+            more[name].append((used - base) * 1000 / arguments.seconds)
+    print(f"neither: {statistics.median(neither) * 1000 / arguments.seconds:.1f} ms of CPU a second")
+    for name, found in more.items():
+        found.sort()
+        print(f"{name}: {statistics.median(found):+.1f} ms a second more, {found[0]:+.1f} to {found[-1]:+.1f} in {len(found)} pairs")
+    return int(any(statistics.median(found) > 10 for found in more.values()))
 
 
 def compare(arguments, name, folder, url):
@@ -107,6 +138,7 @@ def main():
     parser.add_argument("--onrush", default="target/release/onrush")
     parser.add_argument("--pairs", type=int, default=8)
     parser.add_argument("--seconds", type=int, default=8)
+    parser.add_argument("--rate", type=int, default=0)
     parser.add_argument("--generator-cpu", type=int, default=1)
     parser.add_argument("--server-cpu", type=int, default=0)
     parser.add_argument("--quiet", type=float, default=0.1)
@@ -121,7 +153,10 @@ def main():
         server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
             time.sleep(1)
-            codes = [compare(arguments, name, folder, f"http://127.0.0.1:{port}/") for name in arguments.variants]
+            address = f"http://127.0.0.1:{port}/"
+            if arguments.rate:
+                sys.exit(count(arguments, folder, address))
+            codes = [compare(arguments, name, folder, address) for name in arguments.variants]
         finally:
             server.terminate()
             server.wait()

@@ -18,6 +18,11 @@ impl Daemon {
         Ok(Daemon(started.map_err(|error| format!("cannot run {command:?}: {error}"))?))
     }
 
+    /// Its number in `/proc`.
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().ok().flatten()

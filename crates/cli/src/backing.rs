@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+use fleet::backing::STORES;
 use fleet::coordinator::Coordinator;
 use fleet::drive::{AgentThread, CoordinatorThread, Keep};
 use fleet::embedded::{LISTENING, TcpHub, TcpLine};
@@ -45,7 +46,7 @@ impl Backing {
     pub fn of(url: &str) -> Result<Backing, String> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
             #[cfg(feature = "objects")]
-            Some("s3" | "file") => StorePlace::open(url).map(Backing::Objects),
+            Some("s3" | "gs" | "az" | "abfs" | "abfss" | "file") => StorePlace::open(url).map(Backing::Objects),
             #[cfg(feature = "nats")]
             Some("nats" | "tls") => {
                 let variables = std::env::vars().filter(|(name, _)| name.starts_with("NATS_"));
@@ -53,13 +54,11 @@ impl Backing {
             }
             // Reached without a feature.
             #[allow(unreachable_patterns)]
-            Some(scheme @ ("s3" | "file" | "nats" | "tls")) => {
-                let feature = if matches!(scheme, "s3" | "file") { "objects" } else { "nats" };
+            Some(scheme @ ("s3" | "gs" | "az" | "abfs" | "abfss" | "file" | "nats" | "tls")) => {
+                let feature = if matches!(scheme, "nats" | "tls") { "nats" } else { "objects" };
                 Err(format!("{url}: this Onrush was built without it: build it with the feature '{feature}'"))
             }
-            _ => Err(format!(
-                "found '{url}', expected s3://BUCKET/PREFIX, file:///FOLDER, nats://HOST:PORT or tls://HOST:PORT"
-            )),
+            _ => Err(format!("found '{url}', expected {STORES}, nats://HOST:PORT or tls://HOST:PORT")),
         }
     }
 

@@ -73,6 +73,13 @@ impl Meanwhile {
     }
 }
 
+/// What this process is called among others: its machine and number.
+pub fn process_name() -> String {
+    let host = read("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    format!("{}-{}", if host.is_empty() { "agent" } else { host }, std::process::id())
+}
+
 /// How many processors this process may use.
 pub fn allowed_cores() -> usize {
     allowed_core_list(&read("/proc/self/status").unwrap_or_default()).len()

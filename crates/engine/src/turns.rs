@@ -1,5 +1,5 @@
-//! When a task that never waits lets the others of its thread have their turn: a user that iterates without a pause, and
-//! an arrival rate whose starts are late.
+//! When a task that never waits lets the others of its thread have their turn: a user that iterates without a pause,
+//! and an arrival rate whose starts are late.
 
 use std::time::Duration;
 

@@ -7,6 +7,9 @@ use crate::Ns;
 use crate::coordinator::Link;
 use crate::message::{Order, Report};
 
+/// What URLs of object stores look like.
+pub const STORES: &str = "s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:///FOLDER";
+
 /// What a coordinator's end of a backing brings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {

@@ -277,12 +277,12 @@ fn words(words: &[&str]) -> Vec<String> {
 }
 
 /// An address that nobody listens at.
-fn free() -> Result<SocketAddr, String> {
+pub(super) fn free() -> Result<SocketAddr, String> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| error.to_string())?;
     listener.local_addr().map_err(|error| error.to_string())
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
+pub(super) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
     let began = Instant::now();
     while !holds() {
         if began.elapsed() > PATIENCE {

@@ -13,8 +13,8 @@ use ::report::visible;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::fleet::parts::{self, GivenJournal};
-use super::run::journal_reader::JournalReader;
 use super::run::rebuild::rebuild;
+use super::run::shards;
 use crate::ci::{CiFiles, OF_JOBS};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -29,11 +29,10 @@ pub fn command() -> Command {
         Command::new("report")
             .about("Make an HTML report of a saved result")
             .after_help("The report is one file that opens offline: charts over time, distributions, tables.")
-            .arg(
-                Arg::new("result").value_name("DIR").required(true).num_args(1..).help(
-                    "What --save was given, or a result.json; or what agents were given as --keep, all of one test",
-                ),
-            )
+            .arg(Arg::new("result").value_name("DIR").required(true).num_args(1..).help(
+                "What --save was given, or a result.json; or what agents were given as --keep, all of one test; or \
+                     the URL that runs were given as --shards",
+            ))
             .arg(
                 Arg::new("output")
                     .short('o')
@@ -105,16 +104,24 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
 
 /// The result, and where it is, if it is in one place. What is made of journals is kept as the result from then on.
 fn document(given: &[PathBuf], save: Option<&Path>) -> Result<(Document, Option<PathBuf>), String> {
-    let mut journals = Vec::new();
-    for path in given.iter().filter(|path| path.is_dir()) {
-        journals.extend(JournalReader::open(path)?.map(|(head, journal)| (path.clone(), head, journal)));
+    if let [place] = given
+        && shards::is_store(place)
+    {
+        let fetched = shards::fetch(&place.display().to_string())?;
+        return of_parts(parts::all(&fetched.dirs)?, save);
     }
+    let mut journals = parts::all(given)?;
     if given.len() == 1 && !journals.iter().any(|(_, head, _)| head.part.is_some()) {
         return of_run(&given[0], journals.pop()).map(|document| (document, Some(given[0].clone())));
     }
     if let Some(path) = given.iter().find(|path| !journals.iter().any(|(with, ..)| with == *path)) {
         return Err(format!("{}: there is no journal of an agent; a result is given alone", path.display()));
     }
+    of_parts(journals, save)
+}
+
+/// Of the parts of a test.
+fn of_parts(journals: Vec<GivenJournal>, save: Option<&Path>) -> Result<(Document, Option<PathBuf>), String> {
     let (document, told) = parts::join(journals)?;
     let kept = save.map_or(Ok(()), |dir| std::fs::create_dir_all(dir).and_then(|()| document.write(dir)));
     let problem = kept.err().map(|error| format!("; cannot write the result: {error}")).unwrap_or_default();

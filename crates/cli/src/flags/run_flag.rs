@@ -199,6 +199,13 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         None,
         "Keep every received WebSocket message in the result's directory too (with --save)",
     ),
+    run_flag(
+        "shards",
+        None,
+        Some("URL"),
+        "Send each second of what is measured to this object store, where `onrush report URL` makes one result of all \
+         execution segments: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or file:///FOLDER",
+    ),
     RunFlag { repeat: true, ..run_flag("label", None, Some("NAME=VALUE"), "Label the saved result; repeat for more") },
     run_flag(
         "accept-late",
@@ -236,7 +243,8 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "fleet",
         None,
         Some("URL"),
-        "Carry the messages of agents that join by s3://BUCKET/PREFIX, file:///FOLDER or nats://HOST:PORT",
+        "Carry the messages of agents that join by s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, \
+         file:///FOLDER or nats://HOST:PORT",
     ),
     run_flag(
         "fleet-credentials",

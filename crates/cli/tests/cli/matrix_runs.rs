@@ -121,3 +121,24 @@ fn rounds_that_can_prove_nothing_are_told_before_they_run() {
         .code(0)
         .says(one);
 }
+
+#[test]
+fn a_load_may_be_a_fleet() {
+    let lab = Lab::new();
+    lab.file("load.js", "import http from 'k6/http';\nexport default () => http.get(`${__ENV.BASE}/get`);\n");
+    lab.file(
+        "plan.toml",
+        "rounds = 1\nwarm_up = '200ms'\n[server]\nserve = {}\n[load]\nscript = 'load.js'\nconnections = 4\n\
+         duration = '1s'\n[[variants]]\nname = 'one'\n\
+         [[variants]]\nname = 'two agents'\nload = { flags = ['--agents', '2'] }\n",
+    );
+    lab.onrush(&["matrix", "plan.toml"]).code(0);
+    let result = result(&lab);
+    let runs = result["runs"].as_array().expect("a list");
+    let agents = |run: &Value| run["result"]["generator"]["agents"].as_array().map_or(0, Vec::len);
+    assert_eq!(runs.iter().map(agents).collect::<Vec<_>>(), [0, 2], "the result is that of both agents");
+    for run in runs {
+        assert!(metric(run, "http_reqs")["count"].as_f64() > Some(10.0), "{run}");
+        assert_eq!(metric(run, "vus_max")["max"].as_f64(), Some(4.0), "{run}");
+    }
+}

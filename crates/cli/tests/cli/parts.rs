@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use report::document::{Document, Trust, read};
+use report::document::{Document, Trust, Value, read};
 
-use crate::lab::{Lab, begin};
+use crate::lab::{Lab, Started, begin};
 
 const SCRIPT: &str = "import { check, group, sleep } from 'k6'; import { Counter, Gauge, Trend } from 'k6/metrics';
     const [trend, fractions, gauge] = [new Trend('waiting', true), new Counter('fractions'), new Gauge('depth')];
@@ -121,4 +121,76 @@ fn what_makes_no_test_together_is_refused() {
     refused(&["0", "fleet", "-o", "-"], "fleet: there is no journal of an agent; a result is given alone");
     refused(&["0"], "say where the report of many agents belongs: --save DIR, or -o FILE");
     refused(&["nowhere", "0"], "nowhere: there is no journal of an agent");
+}
+
+/// A run of one part of three, which nobody coordinates.
+fn part(lab: &Lab, index: usize, store: &str) -> Started {
+    let segment = format!("{index}/3:{}/3", index + 1);
+    let own = index.to_string();
+    lab.start(&[
+        "run",
+        "-q",
+        "--execution-segment",
+        &segment,
+        "--execution-segment-sequence",
+        "0,1/3,2/3,1",
+        "--shards",
+        store,
+        "--save",
+        &own,
+        "script.js",
+    ])
+}
+
+#[test]
+fn runs_that_divide_a_test_make_one_result_in_a_store() {
+    let lab = Lab::with(&SCRIPT.replace("vus: 4", "vus: 3"));
+    std::fs::create_dir(lab.path().join("store")).expect("made");
+    let store = format!("file://{}", lab.path().join("store").display());
+    let runs: Vec<_> = (0..3).map(|index| part(&lab, index, &store)).collect();
+    for run in runs {
+        run.wait().code(99);
+    }
+    lab.onrush(&["report", &store, "--save", "made"]).code(0).says("made of the whole journals of 3 of 3 agents: 0 (");
+    let (parts, made) = ([0, 1, 2].map(|index| result(&lab, &index.to_string())), result(&lab, "made"));
+    for name in ["iterations", "waiting"] {
+        let count = |document: &Document| {
+            let metric = document.metrics.iter().find(|metric| metric.name == name && metric.filter.is_none());
+            match &metric.expect("recorded").value {
+                Value::Counter { count, .. } => *count,
+                Value::Trend(values) => values.count as f64,
+                other => panic!("found {other:?}"),
+            }
+        };
+        assert_eq!(count(&made), parts.iter().map(count).sum::<f64>(), "{name}");
+    }
+    assert_eq!((made.exit.code, made.passed()), (99, false), "the threshold is judged");
+    let notes = made.generator.notes.join("\n");
+    assert!(notes.contains("3 parts began within ") && notes.contains(" by the clocks of their machines"), "{notes}");
+
+    // A run that was started again, and one whose part nobody has sent.
+    part(&lab, 1, &store).wait().code(99);
+    let twice = lab.onrush(&["report", &store, "--save", "twice"]).code(255).stderr;
+    assert!(twice.contains("part 1 of 3 was written twice") && twice.contains("a prefix of its own"), "{twice}");
+    std::fs::remove_dir_all(lab.path().join("store/00001-of-00003")).expect("was there");
+    let less = lab.onrush(&["report", &store, "--save", "less"]).code(0).stderr;
+    assert!(less.contains("agent 1 is lost, and the result INVALID: its journal is missing"), "{less}");
+}
+
+#[test]
+fn a_place_for_shards_that_cannot_be_is_named() {
+    let lab = Lab::with(SCRIPT);
+    for (flags, code, said) in [
+        (&["--shards", "ftp://x/y"][..], 255, "--shards: ftp://x/y: found 'ftp://', expected s3://BUCKET/PREFIX"),
+        (&["--shards", "file:///no/such/place"], 255, "there is no folder /no/such/place: make it, or mount it"),
+        (&["--shards", "file:///", "--execution-segment", "0:1/2"], 104, "give --execution-segment-sequence beside"),
+        (&["--shards", "file:///", "--agents", "2"], 255, "--shards does not go with --agents: the coordinator merges"),
+    ] {
+        let run = lab.onrush(&[&["run", "-q"], flags, &["script.js"]].concat()).code(code);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    let empty = format!("file://{}", lab.path().display());
+    lab.onrush(&["report", &empty, "-o", "-"])
+        .code(255)
+        .says("nothing is there that `onrush run --shards` has written");
 }

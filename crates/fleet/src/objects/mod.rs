@@ -17,11 +17,14 @@
 
 mod hub;
 mod line;
+mod open;
 mod pace;
+mod shards;
 mod store;
 
 pub use hub::ObjectsHub;
 pub use line::ObjectsLine;
+pub use shards::{ShardPart, ShardStore};
 pub use store::StorePlace;
 
 /// The names below the prefix.

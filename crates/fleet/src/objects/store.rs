@@ -1,23 +1,17 @@
 //! A store and a prefix in it: what of the store's interface messages need, and its errors by name.
 
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt};
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{
-    BackoffConfig, ClientOptions, Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig,
-};
+use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use tokio::time::{sleep, timeout};
-use url::Url;
 
+use super::open::{self, Kind};
 use crate::clock;
 use crate::coordinator::OUTAGE_PATIENCE;
 
-/// A request that fails is tried again at once, but not for so long that nobody learns of an outage.
-const RETRY_PATIENCE: Duration = Duration::from_secs(1);
 /// Between two attempts to write during an outage, and how long one may take.
 const WRITE_AGAIN: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
@@ -26,6 +20,7 @@ const WRITE_AGAIN: (Duration, Duration) = (Duration::from_millis(250), Duration:
 pub struct StorePlace {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
+    kind: Kind,
     shown: String,
 }
 
@@ -43,34 +38,16 @@ pub(super) enum Problem {
 }
 
 impl StorePlace {
-    /// `s3://bucket/prefix`, with the variables of AWS, or `file:///folder`, which exists.
+    /// The place that a URL names, with the variables of its kind of store; see `backing::STORES`. A folder exists
+    /// already.
     pub fn open(url: &str) -> Result<StorePlace, String> {
         StorePlace::open_with(url, &[])
     }
 
     /// The same, with settings in the place of variables: `aws_endpoint` for `AWS_ENDPOINT`.
     pub fn open_with(url: &str, settings: &[(&str, &str)]) -> Result<StorePlace, String> {
-        let wrong = |why: String| format!("{url}: {why}, expected s3://BUCKET/PREFIX or file:///FOLDER");
-        let read = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
-        match read.scheme() {
-            "file" => {
-                let folder = read.to_file_path().map_err(|()| wrong(String::from("it names no folder")))?;
-                if !folder.is_dir() {
-                    return Err(format!("{url}: there is no folder {}: make it, or mount it", folder.display()));
-                }
-                let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| format!("{url}: {error}"))?;
-                Ok(StorePlace { store: Arc::new(store), prefix: Path::default(), shown: url.to_owned() })
-            }
-            "s3" => {
-                let prefix = Path::from_url_path(read.path()).map_err(|error| wrong(error.to_string()))?;
-                if read.host_str().is_none_or(str::is_empty) {
-                    return Err(wrong(String::from("it names no bucket")));
-                }
-                let store = s3(url, settings).map_err(|error| format!("{url}: {error}"))?;
-                Ok(StorePlace { store: Arc::new(store), prefix, shown: url.to_owned() })
-            }
-            other => Err(wrong(format!("found '{other}://'"))),
-        }
+        let (kind, store, prefix) = open::open(url, settings)?;
+        Ok(StorePlace { store, prefix, kind, shown: url.to_owned() })
     }
 
     /// As it was given.
@@ -151,8 +128,8 @@ impl StorePlace {
         let place = &self.shown;
         match error {
             // A bucket that is not there is no object that is not there.
-            Error::NotFound { source, .. } if source.to_string().contains("NoSuchBucket") => {
-                Problem::Ever(format!("{place}: there is no such bucket: make it, or correct its name"))
+            Error::NotFound { source, .. } if self.kind.is_bucket_missing(&source.to_string()) => {
+                Problem::Ever(format!("{place}: there is no such {}: make it, or correct its name", self.kind.bucket()))
             }
             Error::NotFound { .. } => Problem::Missing,
             Error::AlreadyExists { .. } | Error::Precondition { .. } => Problem::There,
@@ -161,8 +138,8 @@ impl StorePlace {
                  objects there, the coordinator should delete them, too"
             )),
             Error::Unauthenticated { .. } => Problem::Ever(format!(
-                "{place}: the store does not know these credentials: set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
-                 AWS_REGION, or give the machine a role"
+                "{place}: the store does not know these credentials: set {}, or give the machine a role",
+                self.kind.credentials()
             )),
             Error::NotImplemented { .. } | Error::NotSupported { .. } => Problem::Ever(no_conditions(place)),
             other => Problem::Now(format!("{place}: {}", innermost(&other))),
@@ -195,48 +172,9 @@ fn innermost(error: &dyn std::error::Error) -> String {
     inner.to_string()
 }
 
-fn s3(url: &str, settings: &[(&str, &str)]) -> Result<object_store::aws::AmazonS3, Error> {
-    static PROVIDER: Once = Once::new();
-    // The client takes what the process uses; ours names its own wherever else TLS is spoken.
-    PROVIDER.call_once(|| {
-        let _is_set_already = rustls::crypto::ring::default_provider().install_default();
-    });
-    let mut builder = AmazonS3Builder::from_env().with_url(url);
-    for (name, value) in settings {
-        builder = builder.with_config(name.parse()?, *value);
-    }
-    // An endpoint without TLS is one that somebody has written so.
-    let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
-    let is_plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
-    let backoff = BackoffConfig {
-        init_backoff: Duration::from_millis(50),
-        max_backoff: Duration::from_secs(1),
-        ..BackoffConfig::default()
-    };
-    let retry = RetryConfig { backoff, max_retries: 2, retry_timeout: RETRY_PATIENCE };
-    let options = ClientOptions::new()
-        .with_connect_timeout(Duration::from_secs(3))
-        .with_timeout(Duration::from_secs(30))
-        .with_allow_http(is_plain);
-    builder.with_client_options(options).with_retry(retry).build()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_wrong_url_is_named() {
-        for (wrong, said) in [
-            ("bucket", "relative URL without a base"),
-            ("ftp://x/y", "found 'ftp://'"),
-            ("s3://", "it names no bucket"),
-            ("file:///no/such/folder", "there is no folder /no/such/folder"),
-        ] {
-            let error = StorePlace::open(wrong).unwrap_err();
-            assert!(error.starts_with(&format!("{wrong}: ")) && error.contains(said), "{error}");
-        }
-    }
 
     #[tokio::test]
     async fn an_object_is_created_once_and_names_are_those_below_the_prefix() {

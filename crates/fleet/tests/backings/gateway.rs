@@ -1,7 +1,8 @@
-//! S3 as versitygw speaks it, behind a proxy.
+//! Object stores as other programs speak them, behind a proxy: S3 by versitygw, Azure's blobs by Azurite.
 
+use std::marker::PhantomData;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -12,27 +13,55 @@ use crate::fixture::{Backing, Opening};
 use crate::programs::{self, Server};
 use crate::proxy::Proxy;
 
-pub struct Gateway {
+/// A program that speaks as a service of a cloud does.
+pub trait Service {
+    /// The place in it.
+    const PLACE: &'static str;
+
+    /// Starts it on this folder, with a bucket.
+    fn start(folder: &Path, at: SocketAddr) -> Result<Server, String>;
+
+    /// What has to be set, where it is reached so.
+    fn settings(front: SocketAddr) -> Vec<(&'static str, String)>;
+}
+
+pub struct Versity;
+
+impl Service for Versity {
+    const PLACE: &'static str = "s3://fleet/some/prefix";
+
+    fn start(folder: &Path, at: SocketAddr) -> Result<Server, String> {
+        let program = programs::find("versitygw", "VERSITYGW")?;
+        std::fs::create_dir_all(folder.join("fleet")).map_err(|error| error.to_string())?;
+        let mut command = Command::new(program);
+        command.args(["--access", "onrush", "--secret", "onrush-secret", "--port", &at.to_string(), "posix"]);
+        programs::start(command.arg(folder), at)
+    }
+
+    fn settings(front: SocketAddr) -> Vec<(&'static str, String)> {
+        let endpoint = format!("http://{front}");
+        let given = [("access_key_id", "onrush"), ("secret_access_key", "onrush-secret"), ("region", "us-east-1")];
+        [("endpoint", endpoint)].into_iter().chain(given.map(|(name, value)| (name, value.to_owned()))).collect()
+    }
+}
+
+pub struct Gateway<S> {
     front: Proxy,
     at: SocketAddr,
     folder: PathBuf,
     _server: Server,
+    service: PhantomData<S>,
 }
 
-impl Gateway {
+impl<S: Service> Gateway<S> {
     fn place(&self) -> StorePlace {
-        let endpoint = format!("http://{}", self.front.address);
-        let settings = [
-            ("aws_endpoint", endpoint.as_str()),
-            ("aws_access_key_id", "onrush"),
-            ("aws_secret_access_key", "onrush-secret"),
-            ("aws_region", "us-east-1"),
-        ];
-        StorePlace::open_with("s3://fleet/some/prefix", &settings).expect("a bucket")
+        let settings = S::settings(self.front.address);
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        StorePlace::open_with(S::PLACE, &settings).expect("a bucket")
     }
 }
 
-impl Backing for Gateway {
+impl<S: Service> Backing for Gateway<S> {
     type Hub = ObjectsHub;
     type Line = ObjectsLine;
     const RETRIES: bool = true;
@@ -40,17 +69,14 @@ impl Backing for Gateway {
     // Each agent makes dozens of requests a second while clocks are sighted, here by libraries that are not optimised.
     const CROWD: u32 = 10;
 
-    fn make() -> Result<Gateway, String> {
-        let program = programs::find("versitygw", "VERSITYGW")?;
+    fn make() -> Result<Gateway<S>, String> {
         let at = programs::free();
         let folder = std::env::temp_dir().join(format!("onrush-gateway-{}-{}", std::process::id(), at.port()));
-        std::fs::create_dir_all(folder.join("fleet")).map_err(|error| error.to_string())?;
-        let mut command = Command::new(program);
-        command.args(["--access", "onrush", "--secret", "onrush-secret", "--port", &at.to_string(), "posix"]);
-        let server = programs::start(command.arg(&folder), at)?;
+        std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+        let server = S::start(&folder, at)?;
         let front = Proxy::start().map_err(|error| error.to_string())?;
         front.lead_to(at);
-        Ok(Gateway { front, at, folder, _server: server })
+        Ok(Gateway { front, at, folder, _server: server, service: PhantomData })
     }
 
     fn hub(&self, credentials: &Credentials, archive: &[u8]) -> Opening<ObjectsHub> {
@@ -74,7 +100,7 @@ impl Backing for Gateway {
     }
 }
 
-impl Drop for Gateway {
+impl<S> Drop for Gateway<S> {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }

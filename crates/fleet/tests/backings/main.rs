@@ -7,6 +7,8 @@
 #[cfg(feature = "nats")]
 mod broker;
 mod cases;
+#[cfg(feature = "objects")]
+mod clouds;
 mod embedded;
 mod fixture;
 #[cfg(feature = "objects")]
@@ -74,7 +76,9 @@ conform!(tcp, crate::embedded::Embedded);
 #[cfg(feature = "objects")]
 conform!(objects_in_a_folder, crate::folder::Folder);
 #[cfg(feature = "objects")]
-conform!(objects_in_s3, crate::gateway::Gateway);
+conform!(objects_in_s3, crate::gateway::Gateway<crate::gateway::Versity>);
+#[cfg(feature = "objects")]
+conform!(objects_in_azure, crate::gateway::Gateway<crate::clouds::Azurite>);
 #[cfg(feature = "nats")]
 conform!(nats, crate::broker::Nats);
 
@@ -83,7 +87,7 @@ conform!(nats, crate::broker::Nats);
 mod outages {
     use std::time::Duration;
 
-    use super::{cases, fixture::Backing, folder::Folder, gateway::Gateway};
+    use super::{cases, fixture::Backing, folder::Folder, gateway::Gateway, gateway::Versity};
 
     #[test]
     fn a_folder_that_is_away_for_four_seconds_costs_nothing() {
@@ -92,7 +96,7 @@ mod outages {
 
     #[test]
     fn a_gateway_that_is_away_for_ten_seconds_costs_nothing() {
-        match Gateway::make() {
+        match Gateway::<Versity>::make() {
             Ok(gateway) => cases::outage(&gateway, Duration::from_secs(10)),
             Err(why) => eprintln!("skipped: {why}"),
         }

@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fleet::{Frames, message};
 
-use super::super::fleet::content::{PartCounts, Second};
+use super::super::fleet::content::Second;
 use super::super::run::frames;
+use super::super::run::part::PartCounts;
 
 /// Where one is.
 enum FramePlace {

@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use engine::{RunConfig, StopCause, Stopper};
+use engine::{RunConfig, Stopper};
 use fleet::drive::{AgentThread, Local};
 use fleet::embedded::LISTENING;
 use fleet::{Agent, AgentEvent, Identity};
@@ -35,7 +35,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
 use crate::private_folder::PrivateFolder;
-use crate::{descriptors, flags, output};
+use crate::{descriptors, flags, machine, output};
 
 use kept::KeptFrames;
 use progress::RunningPart;
@@ -121,7 +121,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let identity = Identity {
         version: VERSION.to_owned(),
         secret: invitation.token.secret.clone(),
-        name: name(),
+        name: machine::process_name(),
         index,
         incarnation: fleet::token::random_number().map_err(failed)?,
     };
@@ -153,13 +153,6 @@ fn as_run(matches: &ArgMatches, archive: &Path) -> Result<ArgMatches, Failure> {
     }
     let read = flags::run_command().try_get_matches_from(words);
     read.map_err(|error| Failure::new(ExitCode::Generic, error.to_string()))
-}
-
-/// What this agent is called: its machine and process.
-fn name() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host.trim();
-    format!("{}-{}", if host.is_empty() { "agent" } else { host }, std::process::id())
 }
 
 /// An agent that was started by its coordinator ends with it: a pipe between them closes.
@@ -296,7 +289,15 @@ impl AgentTest<'_> {
     /// As a journal begins with it.
     fn part(&self, bound_ns: u64) -> TestPart {
         let Received { run, index, of, .. } = self.received;
-        TestPart { run: run.clone(), index: *index, of: *of, name: name(), incarnation: self.incarnation, bound_ns }
+        TestPart {
+            run: run.clone(),
+            index: *index,
+            of: *of,
+            name: machine::process_name(),
+            incarnation: self.incarnation,
+            bound_ns,
+            is_on_its_own: false,
+        }
     }
 }
 
@@ -332,15 +333,5 @@ fn arrives(arrival: script::modules::together::Attendance) -> fleet::message::Ar
         users: terms.users,
         timeout: ns(terms.timeout),
         lead: ns(terms.lead),
-    }
-}
-
-/// Why the test ended early, without the coordinator's asking.
-fn own_cause(stopper: &Stopper) -> Option<super::fleet::content::Cause> {
-    use super::fleet::content::Cause;
-    match stopper.cause()? {
-        StopCause::Script(message) => Some(Cause::Script(message.clone())),
-        StopCause::Signal(name) => Some(Cause::Signal((*name).to_owned())),
-        StopCause::Threshold(_) | StopCause::Api | StopCause::Requested => None,
     }
 }

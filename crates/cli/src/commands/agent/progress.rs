@@ -9,23 +9,22 @@ use engine::{Event, Outcome, RunConfig, RunState, StopCause, Stopper, Tick};
 use fleet::AgentEvent;
 use fleet::drive::{AgentThread, Local};
 use metrics::threshold::Moment as Judged;
-use metrics::{Aggregate, Registry, Snapshot};
+use metrics::{Aggregate, Registry};
 use script::log::Level;
 
-use super::super::fleet::content::{PartCounts, PartEnd, Second};
+use super::super::fleet::content::Second;
 use super::super::fleet::own_time;
 use super::super::run::generator::{self, Circumstances};
-use super::super::run::journal::{FILE_NAME, Head, Journal};
+use super::super::run::journal::Head;
+use super::super::run::part::{Cause, PartCounts, PartEnd};
+use super::super::run::part_journal::{PartJournal, PartTick};
 use super::super::run::save;
 use super::super::run::wall_clock::WallClock;
 use super::super::run::watch::Watch;
+use super::AgentTest;
 use super::kept::KeptFrames;
-use super::{AgentTest, own_cause};
 use crate::exit_code::ExitCode;
 use crate::machine;
-
-/// What is shorter is no second of its own.
-const SHORTEST_SECOND: Duration = Duration::from_millis(20);
 
 /// Where orders come from, and who hears of the last one.
 pub type Waiting = Option<(Receiver<AgentEvent>, Sender<Result<(), String>>)>;
@@ -40,14 +39,8 @@ pub struct RunningPart<'a> {
     kept: KeptFrames,
     dir: &'a Path,
     aggregate: Aggregate,
-    journal: Option<Journal>,
-    /// Bytes of the journal so far.
-    journal_bytes: u64,
-    /// Frames that are closed.
-    closed: u64,
+    journal: Option<PartJournal>,
     started: Option<Duration>,
-    /// Until when there are intervals, from the start of the scenarios.
-    reached: Duration,
     watch: Option<Watch>,
     wall: WallClock,
     machine: machine::Moment,
@@ -75,10 +68,7 @@ impl<'a> RunningPart<'a> {
             dir,
             aggregate,
             journal: None,
-            journal_bytes: 0,
-            closed: 0,
             started: None,
-            reached: Duration::ZERO,
             watch: None,
             wall: WallClock::now(),
             machine: machine::Moment::now(),
@@ -147,10 +137,10 @@ impl<'a> RunningPart<'a> {
         let head = save::journal_head(test.flags, &options, &crate::log::rfc3339_ms_now());
         let script = test.script.program.entry();
         let script = script.strip_prefix("file://").unwrap_or(script).to_owned();
-        let head = Head { script, part: Some(test.part(bound_ns)), ..head };
-        let journal = Journal::begin(self.dir, &head, self.registry.clone(), Arc::clone(&test.flags.secrets));
-        self.kept.in_journal(&self.dir.join(FILE_NAME));
-        self.journal_bytes = std::fs::metadata(self.dir.join(FILE_NAME)).map_or(0, |found| found.len());
+        let (head, part) = (Head { script, ..head }, test.part(bound_ns));
+        let secrets = Arc::clone(&test.flags.secrets);
+        let journal = PartJournal::begin(self.dir, head, part, self.registry.clone(), secrets);
+        self.kept.in_journal(journal.path());
         self.journal = Some(journal);
         let (meetings, origin) = (test.script.program.meetings(), self.config.origin);
         let clock = test.script.program.clock();
@@ -181,18 +171,12 @@ impl<'a> RunningPart<'a> {
             said.iter().for_each(|text| self.say(Level::Warning, text));
         }
         let Some(start) = self.started else { return };
-        let elapsed = tick.now.saturating_sub(start);
-        // Seconds that passed without a tick are frames without content, so that numbers and seconds agree.
-        let number = match tick.is_last {
-            // The last one of a test that ends with a second belongs to that second.
-            true => elapsed.saturating_sub(SHORTEST_SECOND).as_secs() + 1,
-            false => elapsed.as_secs(),
-        };
-        while self.closed + 1 < number {
-            self.close(Second { live: PartCounts::of(&self.state), interval: Vec::new() }, None);
-        }
-        let cut = tick.cut.saturating_sub(start).max(self.reached);
-        self.close_with(cut, &tick.snapshots);
+        self.close(&PartTick {
+            elapsed: tick.now.saturating_sub(start),
+            cut: tick.cut.saturating_sub(start),
+            is_last: tick.is_last,
+            snapshots: &tick.snapshots,
+        });
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
         let warnings: Vec<String> = self.aggregate.warnings().collect();
         for warning in warnings {
@@ -202,27 +186,23 @@ impl<'a> RunningPart<'a> {
     }
 
     /// An interval, into the journal first.
-    fn close_with(&mut self, end: Duration, snapshots: &[Snapshot]) {
-        let Some(journal) = &mut self.journal else { return };
-        let number = self.closed + 1;
-        let interval = journal.add_second(Some(number), (self.reached, end), (Duration::ZERO, end), snapshots);
-        let problem = journal.problem();
-        let at = journal.is_written().then_some(self.journal_bytes);
-        self.journal_bytes += super::super::run::frames::HEAD_BYTES as u64 + interval.len() as u64;
-        self.reached = end;
-        problem.iter().for_each(|text| self.say(Level::Warning, text));
-        self.close(Second { live: PartCounts::of(&self.state), interval }, at);
+    fn close(&mut self, tick: &PartTick<'_>) {
+        let Some(second) = self.journal.as_mut().map(|journal| journal.add(tick)) else { return };
+        second.problem.iter().for_each(|text| self.say(Level::Warning, text));
+        let live = PartCounts::of(&self.state);
+        for _ in 0..second.skipped {
+            self.send(Second { live: live.clone(), interval: Vec::new() }, None);
+        }
+        self.send(Second { live, interval: second.interval }, second.at);
     }
 
-    fn close(&mut self, second: Second, at: Option<u64>) {
-        self.closed += 1;
+    fn send(&mut self, second: Second, at: Option<u64>) {
         self.kept.add(second, at);
         self.link.tell(Local::Closed);
     }
 
     /// Its last words, and the exit code of the agent.
     pub fn finish(mut self, outcome: Outcome) -> ExitCode {
-        let start = outcome.started.unwrap_or(outcome.ended);
         for worker in &outcome.stuck_workers {
             let text = format!("worker {worker} did not end: a script is stuck in native code");
             self.say(Level::Error, &text);
@@ -230,24 +210,15 @@ impl<'a> RunningPart<'a> {
         let judged = self.judge(&outcome);
         let stopper = self.test.stopper;
         let end = PartEnd {
-            ended: outcome.ended.saturating_sub(start),
-            loaded_until: outcome.loaded_until.saturating_sub(start),
-            awake_late: self.state.awake_late(),
-            live: PartCounts::of(&self.state),
-            lost_users: outcome.lost_users,
-            stuck_workers: outcome.stuck_workers.len() as u64,
-            verdict: judged.judgement().verdict,
-            findings: judged.judgement().findings.clone(),
-            cause: own_cause(stopper),
+            cause: Cause::own(stopper),
             is_marked_failed: self.test.script.program.marked_failed(),
-            allowed_cores: machine::allowed_cores(),
-            health: outcome.health,
+            ..PartEnd::of(&outcome, &self.state).judged(judged.judgement())
         };
         let encoded = fleet::message::encode(&end);
         self.journal.iter_mut().for_each(|journal| journal.end(encoded.clone()));
         self.link.tell(Local::Ended(encoded));
         match end.cause {
-            Some(super::super::fleet::content::Cause::Signal(_)) => ExitCode::Signal,
+            Some(Cause::Signal(_)) => ExitCode::Signal,
             _ => ExitCode::Ok,
         }
     }

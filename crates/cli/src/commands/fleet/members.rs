@@ -11,7 +11,8 @@ use units::show::{percent, time};
 
 use super::super::run::agents_report::AgentsReport;
 use super::super::run::journal::Record;
-use super::content::{PartCounts, PartEnd, Second};
+use super::super::run::part::{PartCounts, PartEnd};
+use super::content::Second;
 
 /// One agent.
 pub struct Member {
@@ -40,6 +41,8 @@ pub struct Members {
     pub bound: Duration,
     /// Stamps of two agents may be so far apart for the same instant.
     pub apart: Duration,
+    /// How far apart they began, where nobody coordinated them.
+    pub began_apart: Option<Duration>,
 }
 
 impl Members {
@@ -64,6 +67,7 @@ impl Members {
             passed_on: 0,
             bound: Duration::ZERO,
             apart: Duration::ZERO,
+            began_apart: None,
         }
     }
 
@@ -238,11 +242,16 @@ impl Members {
         let all = self.all.len();
         let late = self.ends().map(|end| end.awake_late).max().unwrap_or_default().max(self.latest());
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
-        let start = format!(
-            "{all} agents began within {} of the agreed instant, their clocks known within {}",
-            time(ms(late)),
-            time(ms(self.bound))
-        );
+        let start = match self.began_apart {
+            Some(apart) => {
+                format!("{all} parts began within {} of each other, by the clocks of their machines", time(ms(apart)))
+            }
+            None => format!(
+                "{all} agents began within {} of the agreed instant, their clocks known within {}",
+                time(ms(late)),
+                time(ms(self.bound))
+            ),
+        };
         let silences = self.all.iter().enumerate();
         let silences = silences.flat_map(|(index, member)| {
             member.silences.iter().map(move |what| format!("{}: {what}", self.title(index as u32)))

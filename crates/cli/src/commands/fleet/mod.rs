@@ -29,8 +29,8 @@ pub use open::start;
 
 use super::run::agents_report::AgentsReport;
 use super::run::drive::Elsewhere;
+use super::run::part::{Cause, PartEnd};
 use children::Children;
-use content::{Cause, PartEnd};
 use members::Members;
 use pack::PackedTest;
 use state::{FleetState, StateFile};

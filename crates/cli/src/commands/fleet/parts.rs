@@ -17,16 +17,17 @@ use metrics::threshold::Moment;
 use metrics::{AgentUsers, Aggregate, Registry, SecondOfAgents, ShardReader, ThresholdSpecs, Thresholds};
 use report::TrendStat;
 use report::document::{AgentFigures, Document, Generator};
+use units::date::rfc3339_ns;
 use wire::mask::Mask;
 
 use super::super::run::agents_report::AgentsReport;
 use super::super::run::generator::{Circumstances, Judged};
 use super::super::run::journal::{Head, JournalEntry, Record, TestPart};
 use super::super::run::journal_reader::JournalReader;
+use super::super::run::part::{Cause, PartEnd};
 use super::super::run::rebuild::{planned_scenarios, threshold_specs};
 use super::super::run::save::{self, Facts};
 use super::super::run::timeline::Timeline;
-use super::content::{Cause, PartEnd};
 use super::members::Members;
 use crate::exit_code::ExitCode;
 
@@ -35,6 +36,13 @@ const MOST: u32 = 1 << 20;
 
 /// A journal that was given, and where it is.
 pub type GivenJournal = (PathBuf, Head, JournalReader);
+
+/// The journals of these directories; one without is left out.
+pub fn all(dirs: &[PathBuf]) -> Result<Vec<GivenJournal>, String> {
+    let open = |dir: &PathBuf| Ok(JournalReader::open(dir)?.map(|(head, journal)| (dir.clone(), head, journal)));
+    let found: Result<Vec<_>, String> = dirs.iter().filter(|dir| dir.is_dir()).map(open).collect();
+    Ok(found?.into_iter().flatten().collect())
+}
 
 /// The result of these journals, and a line that says whose they are.
 pub fn join(given: Vec<GivenJournal>) -> Result<(Document, String), String> {
@@ -253,6 +261,7 @@ impl Whole {
 fn members(parts: &mut [OpenPart], registry: &Arc<Registry>) -> Members {
     let all = parts[0].part.of;
     let mut members = Members::new(all, registry);
+    members.began_apart = began_apart(parts);
     (0..all).for_each(|index| members.of(index).lost = Some(String::from("its journal is missing")));
     for part in parts {
         members.bound = members.bound.max(Duration::from_nanos(part.part.bound_ns));
@@ -261,6 +270,14 @@ fn members(parts: &mut [OpenPart], registry: &Arc<Registry>) -> Members {
         (member.end, member.lost) = (part.end.take(), part.lost.take());
     }
     members
+}
+
+/// How far apart parts began that nobody started at one instant, by the clocks of their machines; none: somebody did.
+fn began_apart(parts: &[OpenPart]) -> Option<Duration> {
+    let alone = parts.iter().filter(|part| part.part.is_on_its_own);
+    let starts: Vec<i128> = alone.filter_map(|part| rfc3339_ns(&part.head.started_at)).collect();
+    let apart = starts.iter().max()? - starts.iter().min()?;
+    Some(Duration::from_nanos(u64::try_from(apart).unwrap_or_default()))
 }
 
 /// Whose journals these are, for people.
@@ -272,8 +289,7 @@ fn whose(agents: &[AgentFigures]) -> String {
     let more = names.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!(
-        "made of the whole journals of {} of {} agents: {}{more}; what setup() and teardown() measured is with their \
-         coordinator",
+        "made of the whole journals of {} of {} agents: {}{more}; what setup() and teardown() measured is not in them",
         names.len(),
         agents.len(),
         names[..names.len().min(NAMED)].join(", ")

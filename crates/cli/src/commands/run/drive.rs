@@ -25,6 +25,7 @@ use super::pause;
 use super::plan::{Planned, SummaryColumns};
 use super::referee::RefereeThread;
 use super::save::Saving;
+use super::shards::{Shards, ShippedPart};
 use super::timeline::Timeline;
 use super::wall_clock::WallClock;
 use super::watch::Watch;
@@ -55,6 +56,8 @@ pub struct Drive<'a> {
     pub flags: &'a Flags,
     /// Where the series over time are kept, if they are.
     pub saving: Option<&'a Saving>,
+    /// Where its seconds go, if somebody else merges them.
+    pub shards: Option<&'a Shards>,
     /// What sees every sample.
     pub outputs: &'a Outputs,
     /// What a REST API sees of the run.
@@ -131,6 +134,8 @@ pub struct Ran {
     pub referee: Option<document::Referee>,
     /// The machine when the scenarios started; none when they never did.
     pub machine: Option<machine::Moment>,
+    /// Its seconds on their way to a store.
+    pub shipped: Option<ShippedPart>,
 }
 
 /// What the event handler changes.
@@ -157,6 +162,7 @@ struct Progress<'a> {
     begun_before: Option<Option<String>>,
     referee: Option<RefereeThread>,
     machine: Option<machine::Moment>,
+    shipped: Option<ShippedPart>,
 }
 
 impl<'a> Drive<'a> {
@@ -203,6 +209,7 @@ impl<'a> Drive<'a> {
             begun_before: elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned()),
             referee: None,
             machine: None,
+            shipped: None,
             drive: self,
         };
         let outcome = match elsewhere {
@@ -238,6 +245,9 @@ impl Progress<'_> {
                 }
                 self.watch = Some(Watch::starting(start, self.is_smoke()));
                 self.observer.start(start);
+                let Drive { flags, registry, .. } = &self.drive;
+                let shards = self.drive.shards;
+                self.shipped = shards.map(|shards| shards.begin(flags, &self.options, start, registry.clone()));
                 self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
             }
             Event::Tick(tick) => self.tick(tick),
@@ -328,7 +338,8 @@ impl Progress<'_> {
         }
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
         let problem = self.timeline.as_mut().and_then(Timeline::journal_problem);
-        problem.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
+        let of_shards = self.shipped.as_mut().and_then(|shipped| shipped.tick(&tick));
+        problem.iter().chain(&of_shards).for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         self.observer.look(&tick);
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
         for warning in self.aggregate.warnings() {
@@ -367,7 +378,8 @@ impl Progress<'_> {
         self.state.scenarios().len() == 1 && self.state.scenario_iterations(0) == Some(1)
     }
 
-    fn finish(self, outcome: Outcome) -> Ran {
+    fn finish(mut self, outcome: Outcome) -> Ran {
+        self.shipped.iter_mut().for_each(|shipped| shipped.over(&outcome, &self.state));
         let began = self.made.map_or(Duration::ZERO, |made| made - self.origin);
         let first = self.planned.scenarios().map(|scenario| scenario.start_time).min().unwrap_or_default();
         self.drive.screen.settle();
@@ -382,6 +394,7 @@ impl Progress<'_> {
             is_smoke: self.is_smoke(),
             referee: self.referee.map(RefereeThread::finish),
             machine: self.machine,
+            shipped: self.shipped,
             clock_step_ms: self.wall.largest_step_ms(),
             is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),
             teardown_due: self.made.is_some() && self.setup_error.is_none(),

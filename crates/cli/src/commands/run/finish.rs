@@ -83,6 +83,7 @@ impl Ending<'_> {
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);
+        let are_shards_there = self.ship(&mut ran, &judged);
         let notes = self.notes(&ran, results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
@@ -118,11 +119,25 @@ impl Ending<'_> {
         findings.explain(self.stopper, log);
         let is_read = self.is_read(&summary);
         let code = match self.exit_code(&findings) {
-            ExitCode::Ok if !is_read => ExitCode::ResultNotWritten,
+            ExitCode::Ok if !is_read || !are_shards_there => ExitCode::ResultNotWritten,
             code => code,
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
         exported.map(|()| self.export(report.as_ref(), code))
+    }
+
+    /// Sends the last of what `--shards` wants; whether the store has everything.
+    fn ship(&self, ran: &mut Ran, judged: &Judged) -> bool {
+        let Some(shipped) = ran.shipped.take() else { return true };
+        let is_marked_failed = self.script.program.marked_failed();
+        match shipped.finish(judged.judgement(), self.stopper, is_marked_failed) {
+            Ok(()) => true,
+            Err(why) => {
+                let text = format!("--shards: the store has not got all of this run: {why}");
+                self.log.write(Level::Error, &text, &[]);
+                false
+            }
+        }
     }
 
     /// Writes the report where `--web-export` wants it; the exit code then.

@@ -82,6 +82,8 @@ pub struct Flags {
     pub save: Option<PathBuf>,
     /// `--save-messages`.
     pub save_messages: bool,
+    /// `--shards`.
+    pub shards: Option<String>,
     /// `--accept-late`.
     pub accept_late: bool,
     /// `--strict`.
@@ -183,6 +185,7 @@ impl Flags {
             }),
             save: source.text("save").map(PathBuf::from),
             save_messages: save_messages(source)?,
+            shards: source.text("shards"),
             accept_late: source.switch("accept-late", false)?,
             strict: source.switch("strict", false)?,
             referee: source.text("referee").map(|text| referee(&text)).transpose()?.flatten(),

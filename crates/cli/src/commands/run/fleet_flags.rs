@@ -68,6 +68,7 @@ impl FleetFlags {
         for (name, instead) in [
             ("out", "samples are at the agents; the coordinator's result has all of them: --save DIR"),
             ("save-messages", "messages are at the agents"),
+            ("shards", "the coordinator merges what its agents measure: --save DIR keeps it"),
             ("referee", "it is a thread beside the workers, which are at the agents"),
         ] {
             if source.is_given(name) {

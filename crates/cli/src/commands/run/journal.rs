@@ -7,8 +7,9 @@
 //! nanoseconds, so most numbers take a byte or two. A frame is written in one piece and carries a checksum, so that a
 //! cut or damaged one is known. A journal that cannot be written is said once, and the run goes on.
 //!
-//! Each agent of a fleet has one, too. Its head says of which part of which run it is, its intervals have the number of
-//! their second, and the last frame tells how the part ended: without it the part is not whole (`fleet/parts.rs`).
+//! Each agent of a fleet has one, too (`part_journal.rs`). Its head says of which part of which run it is, its
+//! intervals have the number of their second, and the last frame tells how the part ended: without it the part is not
+//! whole (`fleet/parts.rs`).
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -71,6 +72,9 @@ pub struct TestPart {
     pub incarnation: u64,
     /// How far its clock may have been from the coordinator's at the start.
     pub bound_ns: u64,
+    /// Whether it had no coordinator and began when it was told to by others: at the head's `started_at`.
+    #[serde(default)]
+    pub is_on_its_own: bool,
 }
 
 /// A further frame.
@@ -115,18 +119,23 @@ impl Journal {
         journal
     }
 
-    /// Adds an interval, and returns what was appended: the same goes to a coordinator.
-    pub fn add(
+    /// Adds an interval.
+    pub fn add(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), snapshots: &[Snapshot]) {
+        self.add_interval(None, interval, scenarios, snapshots);
+    }
+
+    /// The same for a part's second of this number; returns what was appended, which goes to a coordinator, too.
+    pub fn add_second(
         &mut self,
+        second: u64,
         interval: (Duration, Duration),
         scenarios: (Duration, Duration),
         snapshots: &[Snapshot],
     ) -> Vec<u8> {
-        self.add_second(None, interval, scenarios, snapshots)
+        self.add_interval(Some(second), interval, scenarios, snapshots)
     }
 
-    /// The same for an agent's second of this number.
-    pub fn add_second(
+    fn add_interval(
         &mut self,
         second: Option<u64>,
         interval: (Duration, Duration),

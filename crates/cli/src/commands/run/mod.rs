@@ -15,6 +15,8 @@ pub(super) mod load;
 mod observer;
 mod outputs;
 mod pace;
+pub(super) mod part;
+pub(super) mod part_journal;
 mod pause;
 pub(super) mod phases;
 pub(super) mod plan;
@@ -24,8 +26,12 @@ pub(super) mod rebuild;
 mod referee;
 mod samples;
 pub(super) mod save;
+#[cfg_attr(not(feature = "objects"), path = "no_shards.rs")]
+pub(super) mod shards;
 mod summary;
 pub(super) mod timeline;
+#[cfg(feature = "objects")]
+mod upload;
 pub(super) mod wall_clock;
 pub(super) mod watch;
 mod web_flags;
@@ -56,6 +62,7 @@ use phases::Phases;
 pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: drive::Start) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick, true)?;
     let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
+    flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
     let ended = run(matches, flags, log.clone(), start);
     log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
     ended
@@ -63,24 +70,23 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: drive::Start) -> 
 
 /// From the flags to the exit code.
 fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start) -> Result<ExitCode, Failure> {
-    flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
     let (saving, messages) = prepare_saving(&flags, &log)?;
     let stopper = Stopper::new();
     let board = flags.address.as_ref().map(|_| Board::new(stopper.clone()));
     let phases = Phases::listen(stopper.clone())?;
     let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
-    let registry = registry(&flags, saving.is_some() || flags.export().is_some(), &log);
+    let registry = registry(&flags, saving.is_some(), &log);
     let layers = load::Layers::read(&flags, matches, target, &log)?;
     let trusted_pem = layers.trusted_pem().cloned();
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
-    flags.referee.iter().for_each(|address| script.program.referee().switch_on(address.as_deref()));
-    messages.iter().for_each(|messages| script.program.log_messages(messages.clone()));
+    connect(&script, &flags, messages.as_ref());
     let planned = plan::plan(&flags, layers.with_script(&script, &log)?, &script, &registry, &log)?;
     if flags.fleet.is_none() {
         descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
     }
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
+    let shards = flags.shards.as_ref().map(|url| shards::Shards::open(url, &planned.options)).transpose()?;
     let _api = open_to_clients(&flags, &planned, board.as_ref(), &log)?;
     let (screen, _page) = announce(&flags, &planned, &log);
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
@@ -92,6 +98,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
         screen,
         flags: &flags,
         saving: saving.as_ref(),
+        shards: shards.as_ref(),
         outputs: &outputs,
         board: board.as_deref(),
     };
@@ -123,10 +130,16 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     Ok(code)
 }
 
+/// Tells the script's requests who looks at them.
+fn connect(script: &load::Script, flags: &Flags, messages: Option<&Arc<Messages>>) {
+    flags.referee.iter().for_each(|address| script.program.referee().switch_on(address.as_deref()));
+    messages.into_iter().for_each(|messages| script.program.log_messages(messages.clone()));
+}
+
 /// The metrics of the run: all that there are before its script is read.
-fn registry(flags: &Flags, has_details: bool, log: &Logger) -> Arc<Registry> {
+fn registry(flags: &Flags, is_saved: bool, log: &Logger) -> Arc<Registry> {
     let registry = Registry::new();
-    registry.set_details(has_details);
+    registry.set_details(is_saved || flags.shards.is_some() || flags.export().is_some());
     flags.quick.iter().for_each(|quick| quick.prepare(&registry, log));
     registry
 }

@@ -1,0 +1,101 @@
+//! A part of a test, as whoever merges the parts hears of it: its users and iterations, and how it ended.
+
+use std::time::Duration;
+
+use engine::state::Counts;
+use engine::{Finding, Health, Judgement, Outcome, RunState, StopCause, Stopper, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::machine;
+
+/// Users and iterations of a part, as far as they are.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PartCounts {
+    /// Virtual users that are made.
+    pub initialised: u64,
+    /// Each scenario, and how long after its time its last start was made.
+    pub scenarios: Vec<(Counts, Duration)>,
+}
+
+impl PartCounts {
+    /// As they are now.
+    pub fn of(state: &RunState) -> PartCounts {
+        let scenarios = (0..state.scenarios().len()).map(|at| (state.scenario_counts(at), state.behind(at)));
+        PartCounts { initialised: state.vus_initialised(), scenarios: scenarios.collect() }
+    }
+}
+
+/// Why a part ended before its plan did, without being told to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Cause {
+    /// The script called `exec.test.abort`; its message.
+    Script(String),
+    /// A signal, by its name.
+    Signal(String),
+}
+
+/// How a part ended. Times count from the start of the scenarios.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PartEnd {
+    /// When the last worker was done.
+    pub ended: Duration,
+    /// When the last iteration ended.
+    pub loaded_until: Duration,
+    /// How long after the start its last worker was awake.
+    pub awake_late: Duration,
+    /// How its generator fared.
+    pub health: Health,
+    /// Users and iterations.
+    pub live: PartCounts,
+    /// Virtual users that could not be stopped.
+    pub lost_users: u64,
+    /// Workers that did not come to an end.
+    pub stuck_workers: u64,
+    /// Its own verdict.
+    pub verdict: Verdict,
+    /// What its verdict is made of.
+    pub findings: Vec<Finding>,
+    /// Why it ended early.
+    pub cause: Option<Cause>,
+    /// Whether the script called `exec.test.fail`.
+    pub is_marked_failed: bool,
+    /// Processors it may use.
+    pub allowed_cores: usize,
+}
+
+impl PartEnd {
+    /// What this process's part came to; who judges it, and why it ended early, is for others to add.
+    pub fn of(outcome: &Outcome, state: &RunState) -> PartEnd {
+        let start = outcome.started.unwrap_or(outcome.ended);
+        PartEnd {
+            ended: outcome.ended.saturating_sub(start),
+            loaded_until: outcome.loaded_until.saturating_sub(start),
+            awake_late: state.awake_late(),
+            health: outcome.health.clone(),
+            live: PartCounts::of(state),
+            lost_users: outcome.lost_users,
+            stuck_workers: outcome.stuck_workers.len() as u64,
+            verdict: Verdict::NotJudged,
+            findings: Vec::new(),
+            cause: None,
+            is_marked_failed: false,
+            allowed_cores: machine::allowed_cores(),
+        }
+    }
+
+    /// The same with its own verdict.
+    pub fn judged(self, judgement: &Judgement) -> PartEnd {
+        PartEnd { verdict: judgement.verdict, findings: judgement.findings.clone(), ..self }
+    }
+}
+
+impl Cause {
+    /// Why the test ended early, without a coordinator's asking.
+    pub fn own(stopper: &Stopper) -> Option<Cause> {
+        match stopper.cause()? {
+            StopCause::Script(message) => Some(Cause::Script(message.clone())),
+            StopCause::Signal(name) => Some(Cause::Signal((*name).to_owned())),
+            StopCause::Threshold(_) | StopCause::Api | StopCause::Requested => None,
+        }
+    }
+}
