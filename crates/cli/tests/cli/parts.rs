@@ -168,11 +168,16 @@ fn runs_that_divide_a_test_make_one_result_in_a_store() {
     let notes = made.generator.notes.join("\n");
     assert!(notes.contains("3 parts began within ") && notes.contains(" by the clocks of their machines"), "{notes}");
 
-    // A run that was started again, and one whose part nobody has sent.
-    part(&lab, 1, &store).wait().code(99);
+    // A run that was started again, a part that two have sent at once, and one that nobody has sent.
+    let again = part(&lab, 1, &store).wait().code(255).stderr;
+    assert!(again.contains("part 1 of 3 is there already") && again.contains("a prefix of its own"), "{again}");
+    let own = lab.path().join("store/00001-of-00003");
+    let life = std::fs::read_dir(&own).expect("listed").flatten().next().expect("one life").path();
+    std::fs::create_dir(own.join("0123456789abcdef")).expect("made");
+    std::fs::copy(life.join("0000000001"), own.join("0123456789abcdef/0000000001")).expect("copied");
     let twice = lab.onrush(&["report", &store, "--save", "twice"]).code(255).stderr;
     assert!(twice.contains("part 1 of 3 was written twice") && twice.contains("a prefix of its own"), "{twice}");
-    std::fs::remove_dir_all(lab.path().join("store/00001-of-00003")).expect("was there");
+    std::fs::remove_dir_all(own).expect("was there");
     let less = lab.onrush(&["report", &store, "--save", "less"]).code(0).stderr;
     assert!(less.contains("agent 1 is lost, and the result INVALID: its journal is missing"), "{less}");
 }

@@ -4,11 +4,11 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "says which programs are missing")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(feature = "objects")]
+mod azurite;
 #[cfg(feature = "nats")]
 mod broker;
 mod cases;
-#[cfg(feature = "objects")]
-mod clouds;
 mod embedded;
 mod fixture;
 #[cfg(feature = "objects")]
@@ -78,7 +78,7 @@ conform!(objects_in_a_folder, crate::folder::Folder);
 #[cfg(feature = "objects")]
 conform!(objects_in_s3, crate::gateway::Gateway<crate::gateway::Versity>);
 #[cfg(feature = "objects")]
-conform!(objects_in_azure, crate::gateway::Gateway<crate::clouds::Azurite>);
+conform!(objects_in_azure, crate::gateway::Gateway<crate::azurite::Azurite>);
 #[cfg(feature = "nats")]
 conform!(nats, crate::broker::Nats);
 

@@ -34,11 +34,18 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Finds out which part these options make of this run, and whether there is such a store.
+    /// Finds out which part these options make of this run, and whether the store is one that can take it.
     pub fn open(url: &str, options: &Options) -> Result<Shards, Failure> {
         let failed = |why: String| Failure::new(ExitCode::Generic, format!("--shards: {why}"));
         let store = ShardStore::open(url).map_err(failed)?;
         let (index, of) = place(options).map_err(|why| Failure::new(ExitCode::InvalidConfig, why))?;
+        let there = upload::runtime().and_then(|runtime| runtime.block_on(store.parts())).map_err(failed)?;
+        if there.keys().any(|part| (part.index, part.of) == (index, of)) {
+            return Err(failed(format!(
+                "{url}: part {index} of {of} is there already, of a run that was started before or of another test: \
+                 give each test a prefix of its own"
+            )));
+        }
         let incarnation = fleet::token::random_number().map_err(failed)?;
         let folder = PrivateFolder::make().map_err(|error| failed(error.to_string()))?;
         Ok(Shards { url: url.to_owned(), part: ShardPart { index, of, incarnation }, folder, store })

@@ -1,5 +1,5 @@
-//! Azure's blobs and Google's storage, by the programs that stand in for them where people develop: Azurite, and
-//! fake-gcs-server. The latter replaces objects although it was asked not to, which a fleet has to find out.
+//! Azure's blobs, by the program that stands in for them where people develop. Google's storage has none that knows
+//! its uploads and their conditions.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,8 +8,6 @@ use std::process::Command;
 
 use base64_simd::STANDARD;
 use hmac::{Hmac, Mac};
-use onrush_fleet::Credentials;
-use onrush_fleet::objects::{ObjectsHub, StorePlace};
 use sha2::Sha256;
 
 use crate::gateway::Service;
@@ -71,38 +69,4 @@ fn make_container(at: SocketAddr) -> Result<(), String> {
         ),
     )?;
     if status.contains(" 201 ") { Ok(()) } else { Err(format!("Azurite makes no container: {status} {rest}")) }
-}
-
-#[tokio::test]
-async fn a_store_of_googles_kind_is_reached_and_one_that_replaces_objects_is_named() {
-    let program = match programs::find("fake-gcs-server", "FAKE_GCS") {
-        Ok(program) => program,
-        Err(why) => return eprintln!("skipped: {why}"),
-    };
-    let at = programs::free();
-    let mut command = Command::new(program);
-    command.args(["-scheme", "http", "-host", "127.0.0.1", "-port", &at.port().to_string(), "-backend", "memory"]);
-    let _server = programs::start(command.args(["-public-host", &at.to_string()]), at).unwrap();
-    let bucket = r#"{"name":"fleet"}"#;
-    let (status, rest) = asked(
-        at,
-        &format!(
-            "POST /storage/v1/b HTTP/1.1\r\nHost: {at}\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\nConnection: close\r\n\r\n{bucket}",
-            bucket.len()
-        ),
-    )
-    .unwrap();
-    assert!(status.contains(" 200 "), "{status} {rest}");
-    let endpoint = format!("http://{at}");
-    let settings = [("base_url", endpoint.as_str()), ("skip_signature", "true")];
-    let token = Credentials::make().unwrap().token();
-    for (place, said) in [
-        ("gs://fleet/some/prefix", "this store does not refuse to replace an object"),
-        ("gs://another/some/prefix", "there is no such bucket"),
-    ] {
-        let place = StorePlace::open_with(place, &settings).unwrap();
-        let error = ObjectsHub::open(place, &token, b"archive".to_vec()).await.err().unwrap_or_default();
-        assert!(error.to_string().contains(said), "{error}");
-    }
 }
