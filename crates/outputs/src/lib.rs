@@ -64,6 +64,25 @@ pub fn take_stdout(wanted: &[String]) -> bool {
     })
 }
 
+/// The same output for one of many processes that may share a folder: a file has the number in front of its ending.
+pub fn for_agent(wanted: &str, index: u32) -> String {
+    let Some((name @ ("json" | "csv"), argument)) = wanted.split_once('=') else { return wanted.to_owned() };
+    let numbered = |path: &str| {
+        let name_at = path.rfind('/').map_or(0, |slash| slash + 1);
+        match path[name_at..].find('.').filter(|dot| *dot > 0) {
+            Some(dot) => format!("{}-{index}{}", &path[..name_at + dot], &path[name_at + dot..]),
+            None => format!("{path}-{index}"),
+        }
+    };
+    let part = |part: &str| match part.split_once('=') {
+        Some(("fileName", path)) => format!("fileName={}", numbered(path)),
+        None if !part.is_empty() => numbered(part),
+        _ => part.to_owned(),
+    };
+    let argument: Vec<String> = argument.split(',').map(part).collect();
+    format!("{name}={}", argument.join(","))
+}
+
 impl Outputs {
     /// Opens these outputs, `NAME` or `NAME=ARGUMENT` each, and starts their threads.
     pub fn open(wanted: &[String], setup: &Setup<'_>) -> Result<Outputs, OutputError> {
@@ -100,5 +119,25 @@ impl Outputs {
         self.running.iter().for_each(|running| running.feed.end());
         let tell = |text: &str| self.tell.iter().for_each(|tell| tell(text));
         self.running.into_iter().flat_map(|running| running.finish(&tell)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::for_agent;
+
+    #[test]
+    fn files_of_agents_have_names_of_their_own() {
+        for (wanted, own) in [
+            ("json=samples.json", "json=samples-7.json"),
+            ("json=out.d/samples", "json=out.d/samples-7"),
+            ("csv=/tmp/x/samples.csv.gz", "csv=/tmp/x/samples-7.csv.gz"),
+            ("csv=fileName=a.csv,saveInterval=2s", "csv=fileName=a-7.csv,saveInterval=2s"),
+            ("json=.hidden", "json=.hidden-7"),
+            ("statsd=localhost:8125", "statsd=localhost:8125"),
+            ("opentelemetry", "opentelemetry"),
+        ] {
+            assert_eq!(for_agent(wanted, 7), own);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -223,13 +223,41 @@ fn credentials_in_a_file_make_the_same_invitation_again() {
 }
 
 #[test]
+fn samples_of_all_agents_go_to_outputs() {
+    let lab = Lab::with(RATE);
+    let flags = ["--serve", "--agents", "2", "--save", "fleet", "--out", "json=samples.json.gz", "--out", "csv=s.csv"];
+    lab.run(&flags).code(0);
+    let points = |name: &str, metric: &str| {
+        let (mut text, path) = (String::new(), lab.path().join(name));
+        let mut file = flate2::read::GzDecoder::new(std::fs::File::open(&path).unwrap());
+        file.read_to_string(&mut text).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.filter(|line| line["type"] == "Point" && line["metric"] == metric).collect::<Vec<_>>()
+    };
+    let mut all = 0;
+    for agent in ["0", "1"] {
+        let own = points(&format!("samples-{agent}.json.gz"), "iterations");
+        assert!(own.iter().all(|point| point["data"]["tags"]["agent"] == agent), "{own:?}");
+        let csv = lab.read(&format!("s-{agent}.csv"));
+        assert_eq!(csv.lines().filter(|line| line.starts_with("iterations,")).count(), own.len());
+        all += own.len();
+    }
+    assert_eq!(metric(&result(&lab, "fleet"), "iterations")["count"], all as f64);
+    assert!(points("samples.json.gz", "iterations").is_empty(), "the coordinator's own has what setup() measured");
+
+    // One that cannot be opened keeps the test from its start, and is named.
+    let nowhere = lab.run(&["--serve", "--agents", "2", "--out", "json=/no/such/folder/x.json"]);
+    nowhere.code(255).says("--out json=/no/such/folder/x.json: ");
+}
+
+#[test]
 fn what_does_not_go_with_agents_is_refused() {
     let lab = Lab::with("export default function () {}");
     for (arguments, said) in [
         (&["--agents", "0"][..], "--agents: found '0', expected a whole number from 1 to 1000"),
         (&["--agents", "many"], "--agents: found 'many'"),
         (&["--fleet-listen", "127.0.0.1:1"], "--fleet-listen is about agents: give --agents N as well"),
-        (&["--agents", "2", "--out", "json=x"], "--out does not go with --agents"),
+        (&["--agents", "2", "--out", "json"], "--out to standard output does not go with --agents"),
         (&["--agents", "2", "--on-loss", "cry"], "--on-loss: found 'cry', expected continue or abort"),
         (&["--agents", "2", "--join-timeout", "soon"], "--join-timeout: found 'soon'"),
         (&["--agents", "2", "--fleet-listen", "nowhere"], "--fleet-listen nowhere: "),

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use ::outputs::Outputs;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use engine::{RunConfig, Stopper};
 use fleet::drive::{AgentThread, Local};
@@ -28,6 +29,7 @@ use super::run::drive::{run_config, run_failure};
 use super::run::flags::Flags;
 use super::run::journal::TestPart;
 use super::run::load::{self, Layers, Script};
+use super::run::outputs;
 use super::run::phases::Phases;
 use super::run::plan::{self, Planned};
 use crate::backing;
@@ -216,7 +218,11 @@ impl Membership {
             Err(why) => return unable(self.link, Failure::new(ExitCode::Generic, why)),
         };
         let registry = Registry::new();
-        let (flags, script, planned) = match prepare(flags, &received, &registry, log) {
+        let prepared = prepare(flags, &received, &registry, log).and_then(|(flags, script, planned)| {
+            let outputs = outputs::open(&flags, &planned, &registry, log)?;
+            Ok((flags, script, planned, outputs))
+        });
+        let (flags, script, planned, outputs) = match prepared {
             Ok(prepared) => prepared,
             Err(failure) => return unable(self.link, failure),
         };
@@ -226,14 +232,24 @@ impl Membership {
             &AgentTest { flags: &flags, script: &script, log, stopper, received: &received, incarnation },
             planned,
             registry,
+            outputs,
         )
     }
 
-    fn run(self, test: &AgentTest<'_>, planned: Planned, registry: Arc<Registry>) -> Result<ExitCode, Failure> {
+    fn run(
+        self,
+        test: &AgentTest<'_>,
+        planned: Planned,
+        registry: Arc<Registry>,
+        outputs: Outputs,
+    ) -> Result<ExitCode, Failure> {
         let AgentTest { script, stopper, .. } = *test;
         let state = planned.plan.state();
-        let config =
-            RunConfig { stopper: stopper.clone(), ..run_config(&planned.options, registry.clone(), state.clone()) };
+        let config = RunConfig {
+            prepare: outputs::tap(&outputs),
+            stopper: stopper.clone(),
+            ..run_config(&planned.options, registry.clone(), state.clone())
+        };
         let users = Arc::new(ScriptUsers::new(&script.program));
         let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
         let (ended, is_done) = channel();
@@ -250,7 +266,7 @@ impl Membership {
             Err(error) => return unable(self.link, run_failure(error)),
         };
         let has_run = outcome.started.is_some();
-        let code = part.finish(outcome);
+        let code = part.finish(outcome, outputs);
         // Nobody has waited for orders when the test was over before its users were made.
         waiting.take().into_iter().for_each(|(events, ended)| progress::listen(events, stopper.clone(), ended, drop));
         let last = is_done.recv().unwrap_or(Ok(()));
@@ -313,10 +329,17 @@ fn prepare(
     flags.no_thresholds = settings.no_thresholds;
     flags.features.clone_from(&settings.features);
     flags.accept_late = settings.accept_late;
+    flags.outputs = settings.outputs.iter().map(|output| ::outputs::for_agent(output, received.index)).collect();
+    flags.system_env.extend(settings.output_env.clone());
     let layers = Layers::of_agent(&flags, settings.trusted_pem.clone());
     let script = load::script(&flags, None, layers.without_script(), log.clone(), registry.clone())?;
     let mut options = layers.with_script(&script, log)?;
     options.set_part(received.index.into(), received.of.into());
+    if !flags.outputs.is_empty() {
+        // Receivers tell the series of many processes apart by it.
+        let tags = options.tags.get_or_insert_default();
+        tags.entry(String::from("agent")).or_insert_with(|| received.index.to_string());
+    }
     let planned = plan::plan(&flags, options, &script, registry, log)?;
     registry.set_breakdown(settings.breakdown);
     descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
+use ::outputs::Outputs;
 use engine::{Event, Outcome, RunConfig, RunState, StopCause, Stopper, Tick};
 use fleet::AgentEvent;
 use fleet::drive::{AgentThread, Local};
@@ -16,6 +17,7 @@ use super::super::fleet::content::Second;
 use super::super::fleet::own_time;
 use super::super::run::generator::{self, Circumstances};
 use super::super::run::journal::Head;
+use super::super::run::outputs;
 use super::super::run::part::{Cause, PartCounts, PartEnd};
 use super::super::run::part_journal::{PartJournal, PartTick};
 use super::super::run::save;
@@ -202,12 +204,14 @@ impl<'a> RunningPart<'a> {
     }
 
     /// Its last words, and the exit code of the agent.
-    pub fn finish(mut self, outcome: Outcome) -> ExitCode {
+    pub fn finish(mut self, outcome: Outcome, outputs: Outputs) -> ExitCode {
+        let of_outputs = outputs.finish();
+        of_outputs.iter().for_each(|line| self.say(Level::Warning, line));
         for worker in &outcome.stuck_workers {
             let text = format!("worker {worker} did not end: a script is stuck in native code");
             self.say(Level::Error, &text);
         }
-        let judged = self.judge(&outcome);
+        let judged = self.judge(&outcome, &of_outputs);
         let stopper = self.test.stopper;
         let end = PartEnd {
             cause: Cause::own(stopper),
@@ -223,7 +227,7 @@ impl<'a> RunningPart<'a> {
         }
     }
 
-    fn judge(&mut self, outcome: &Outcome) -> generator::Judged {
+    fn judge(&mut self, outcome: &Outcome, of_outputs: &[String]) -> generator::Judged {
         let program = &self.test.script.program;
         let load = outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start));
         self.aggregate.judge(load, Judged::End);
@@ -236,6 +240,7 @@ impl<'a> RunningPart<'a> {
             allowed_cores: machine::allowed_cores(),
             machine: machine::Meanwhile::between(&self.machine, &machine::Moment::now()),
             accept_late: self.test.flags.accept_late,
+            lost: outputs::losses(of_outputs).collect(),
             ..Circumstances::default()
         };
         // Whether there are enough samples for a percentile is for the whole test to say.

@@ -1,6 +1,8 @@
 //! What an agent and its coordinator say that only they understand: settings and seconds. How a part ended is in
 //! `run/part.rs`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::super::run::part::PartCounts;
@@ -20,6 +22,10 @@ pub struct Settings {
     pub trusted_pem: Option<String>,
     /// `--accept-late`.
     pub accept_late: bool,
+    /// `--out`.
+    pub outputs: Vec<String>,
+    /// The variables of outputs, as the coordinator has them.
+    pub output_env: BTreeMap<String, String>,
 }
 
 /// A second of a part.

@@ -11,6 +11,7 @@ use report::SummaryMode;
 use sha2::{Digest, Sha256};
 
 use super::super::run::drive::Test;
+use super::super::run::flags::Flags;
 use super::super::run::load;
 use super::content::Settings;
 use crate::archive::{Packed, pack};
@@ -62,6 +63,8 @@ impl PackedTest {
             features: flags.features.clone(),
             trusted_pem: trusted_pem.clone(),
             accept_late: flags.accept_late,
+            outputs: flags.outputs.clone(),
+            output_env: output_env(flags),
         };
         Ok(PackedTest { folder, archive, settings })
     }
@@ -83,6 +86,13 @@ impl PackedTest {
             file.read_exact_at(&mut piece, offset).map(|()| piece).map_err(|error| error.to_string())
         }))
     }
+}
+
+/// What outputs of agents have to know; nothing where there are none, because some of it is secret.
+fn output_env(flags: &Flags) -> BTreeMap<String, String> {
+    let is_of_output = |name: &String| name.starts_with("K6_") || name.starts_with("OTEL_");
+    let all = flags.system_env.iter().filter(|(name, _)| !flags.outputs.is_empty() && is_of_output(name));
+    all.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 fn place(folder: &PrivateFolder) -> PathBuf {

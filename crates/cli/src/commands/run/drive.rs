@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
-use engine::Prepare;
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::results::Results;
 use metrics::threshold::Moment;
@@ -176,10 +175,10 @@ impl<'a> Drive<'a> {
         let options = planned.options;
         let state = planned.plan.state();
         let recorder = Rc::new(Recorder::new(self.registry.clone()));
-        let tap = (!self.outputs.is_empty()).then(|| self.outputs.tap());
-        tap.iter().for_each(|tap| tap(&recorder));
+        let tap = super::outputs::tap(self.outputs);
+        tap.iter().for_each(|tap| tap(0, &recorder));
         let config = RunConfig {
-            prepare: tap.map(|tap| Arc::new(move |_, recorder: &Recorder| tap(recorder)) as Prepare),
+            prepare: tap,
             stopper: self.stopper.clone(),
             ..run_config(&options, self.registry.clone(), state.clone())
         };

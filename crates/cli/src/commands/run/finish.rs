@@ -79,7 +79,7 @@ impl Ending<'_> {
         let around = Circumstances {
             allowed_cores: environment.allowed_cores.len(),
             machine: machine::Meanwhile::between(start, &end),
-            lost: losses(&of_outputs).chain(lost.clone()).collect(),
+            lost: super::outputs::losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);
@@ -283,12 +283,6 @@ impl Ending<'_> {
         ran.aggregate.merge_aside(snapshot);
         result.err()
     }
-}
-
-/// The lines that tell of lost samples.
-fn losses(of_outputs: &[String]) -> impl Iterator<Item = String> {
-    let has_lost = |line: &&String| line.contains(" lost ") || line.contains(" has not got ");
-    of_outputs.iter().filter(has_lost).cloned()
 }
 
 /// The series, and whether the run was steady where its plan is.

@@ -296,7 +296,7 @@ fn summary_mode(source: &FlagSource<'_>) -> Result<Option<SummaryMode>, Failure>
 }
 
 /// What `--out` names; the variable names several with commas between them.
-fn outputs(source: &FlagSource<'_>) -> Vec<String> {
+pub(super) fn outputs(source: &FlagSource<'_>) -> Vec<String> {
     let given: Vec<String> = source.all("out").filter(|text| !text.is_empty()).cloned().collect();
     if !given.is_empty() {
         return given;

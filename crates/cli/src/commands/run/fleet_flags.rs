@@ -66,7 +66,6 @@ impl FleetFlags {
             )));
         }
         for (name, instead) in [
-            ("out", "samples are at the agents; the coordinator's result has all of them: --save DIR"),
             ("save-messages", "messages are at the agents"),
             ("shards", "the coordinator merges what its agents measure: --save DIR keeps it"),
             ("referee", "it is a thread beside the workers, which are at the agents"),
@@ -74,6 +73,11 @@ impl FleetFlags {
             if source.is_given(name) {
                 return Err(refuse(format!("--{name} does not go with --agents: {instead}")));
             }
+        }
+        if outputs::take_stdout(&super::flags::outputs(source)) {
+            let text = "--out to standard output does not go with --agents, each of which has its own: name a file, \
+                        which each agent writes with its number in the name";
+            return Err(refuse(text.to_owned()));
         }
         let listen = source.text("fleet-listen");
         let backing = backing(source, listen.is_some(), dialled)?;

@@ -13,7 +13,7 @@ pub(super) mod journal_reader;
 mod limits;
 pub(super) mod load;
 mod observer;
-mod outputs;
+pub(super) mod outputs;
 mod pace;
 pub(super) mod part;
 pub(super) mod part_journal;

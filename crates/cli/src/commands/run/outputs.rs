@@ -3,7 +3,8 @@
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use metrics::{Registry, ThresholdSpecs};
+use engine::Prepare;
+use metrics::{Recorder, Registry, ThresholdSpecs};
 use outputs::{Outputs, Setup};
 use script::log::Level;
 
@@ -12,6 +13,18 @@ use super::plan::Planned;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+
+/// What gives them each recorder's samples.
+pub fn tap(outputs: &Outputs) -> Option<Prepare> {
+    let tap = (!outputs.is_empty()).then(|| outputs.tap());
+    tap.map(|tap| Arc::new(move |_, recorder: &Recorder| tap(recorder)) as Prepare)
+}
+
+/// The lines that tell of lost samples.
+pub fn losses(told: &[String]) -> impl Iterator<Item = String> {
+    let has_lost = |line: &&String| line.contains(" lost ") || line.contains(" has not got ");
+    told.iter().filter(has_lost).cloned()
+}
 
 /// Opens what `--out` names and starts its threads.
 pub fn open(flags: &Flags, planned: &Planned, registry: &Arc<Registry>, log: &Arc<Logger>) -> Result<Outputs, Failure> {
