@@ -23,6 +23,8 @@ const SCRIPT: &str = "import { check, group, sleep } from 'k6'; import { Counter
 /// A test that so many agents have run, each with its journal in `0`, `1`, …; the coordinator's result is in `fleet`.
 fn run(lab: &Lab, agents: usize) {
     let count = agents.to_string();
+    // The invitation of a run before.
+    let _ = std::fs::remove_file(lab.path().join("log"));
     let coordinator = lab.start(&[
         "run",
         "-q",
@@ -80,6 +82,11 @@ fn journals_of_agents_come_to_what_their_coordinator_came_to() {
     let most = made.metrics.iter().find(|metric| metric.name == "vus_max").expect("recorded");
     assert!(format!("{:?}", most.value).contains("max: 4.0"), "users of all agents add up: {:?}", most.value);
     assert!(lab.path().join("made/report.html").exists());
+
+    // A second life in the same folder leaves what the first one measured.
+    let first = std::fs::read(lab.path().join("0/journal.frames")).expect("kept");
+    run(&lab, 3);
+    assert!(std::fs::read(lab.path().join("0/journal.before.frames")).expect("kept") == first, "the first life");
 
     // One is missing, and one has lost its end.
     let journal = lab.path().join("1/journal.frames");

@@ -13,6 +13,9 @@ use super::journal::{FILE_NAME, Head, Journal, TestPart};
 /// What is shorter is no second of its own.
 const SHORTEST_SECOND: Duration = Duration::from_millis(20);
 
+/// Name of the journal of an earlier life.
+const EARLIER: &str = "journal.before.frames";
+
 /// A tick, by the start of the scenarios.
 pub struct PartTick<'a> {
     /// How long they run.
@@ -50,11 +53,13 @@ pub struct PartJournal {
 }
 
 impl PartJournal {
-    /// Begins one in this directory.
+    /// Begins one in this directory. One that an earlier life of the part has left there is kept beside it.
     pub fn begin(dir: &Path, head: Head, part: TestPart, registry: Arc<Registry>, secrets: Arc<Secrets>) -> Self {
         let head = Head { part: Some(part), ..head };
-        let journal = Journal::begin(dir, &head, registry, secrets);
         let path = dir.join(FILE_NAME);
+        // Most often there is none.
+        let _ = std::fs::rename(&path, dir.join(EARLIER));
+        let journal = Journal::begin(dir, &head, registry, secrets);
         let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
         PartJournal { journal, path, bytes, closed: 0, reached: Duration::ZERO }
     }
