@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerAddr};
 
 use crate::backing::ConnectError;
 
@@ -47,8 +47,9 @@ impl Broker {
         &self.shown
     }
 
-    /// Makes a connection, which the client makes anew when it breaks, by any server of the cluster.
-    pub(super) async fn connect(&self) -> Result<Client, ConnectError> {
+    /// Makes a connection, which the client makes anew when it breaks, by any server of the cluster. `tell` hears
+    /// whenever it is there, or is not any more.
+    pub(super) async fn connect(&self, tell: impl Fn(bool) + Send + Sync + 'static) -> Result<Client, ConnectError> {
         let ever = |what: String| ConnectError::Ever(format!("{}: {what}", self.shown));
         let mut options = options(&self.variables).await.map_err(ever)?;
         // The client reads its servers' addresses alone.
@@ -56,6 +57,14 @@ impl Broker {
         if let Some((user, password)) = named {
             options = options.user_and_password(user.to_owned(), password.to_owned());
         }
+        let options = options.event_callback(move |event| {
+            match event {
+                Event::Connected => tell(true),
+                Event::Disconnected => tell(false),
+                _ => {}
+            }
+            std::future::ready(())
+        });
         options.connect(self.servers.as_slice()).await.map_err(|error| match error.kind() {
             ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => ever(String::from(
                 "the broker refuses these credentials: set NATS_CREDS or NATS_NKEY to a file of yours, or NATS_USER \
@@ -127,7 +136,7 @@ mod tests {
     #[tokio::test]
     async fn a_broker_that_is_not_there_is_named() {
         let broker = Broker::new("nats://127.0.0.1:1").unwrap();
-        match broker.connect().await.unwrap_err() {
+        match broker.connect(drop).await.unwrap_err() {
             ConnectError::Now(why) => assert!(why.starts_with("nats://127.0.0.1:1: no broker answers there"), "{why}"),
             other => panic!("{other:?}"),
         }

@@ -40,7 +40,13 @@ impl NatsHub {
         let said = |error: ConnectError| match error {
             ConnectError::Now(why) | ConnectError::Ever(why) => why,
         };
-        let client = broker.connect().await.map_err(said)?;
+        let (lines, doors) = Lines::new();
+        let (told, shown) = (doors.clone(), broker.shown().to_owned());
+        let tell = move |is_there| {
+            let gone = || Incoming::Unreachable(format!("{shown}: the broker is gone"));
+            told.tell(if is_there { Incoming::Reachable } else { gone() });
+        };
+        let client = broker.connect(tell).await.map_err(said)?;
         let announcement = Announcement::new(Some(address))?;
         let room = room(&credentials.token());
         let (find, up) = (subjects::find(&room), subjects::up(&room, announcement.hub));
@@ -51,7 +57,6 @@ impl NatsHub {
         if !matches!(flushed, Ok(Ok(()))) {
             return Err(format!("{}: the broker takes no subscription", broker.shown()));
         }
-        let (lines, doors) = Lines::new();
         let seal = Seal::new(&credentials.secret);
         let listening = Listening { client, seal, room, announcement, doors, lines: HashMap::new() };
         let listening = tokio::spawn(listening.run(asked, coming));

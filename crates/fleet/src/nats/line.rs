@@ -78,7 +78,7 @@ impl Line for NatsLine {
         self.open = None;
         let client = match &self.client {
             Some(client) => client.clone(),
-            None => self.client.insert(self.broker.connect().await?).clone(),
+            None => self.client.insert(self.broker.connect(drop).await?).clone(),
         };
         let announcement = self.find(&client).await?;
         let address = announcement.bulk.unwrap_or_default();

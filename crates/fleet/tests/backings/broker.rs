@@ -1,7 +1,10 @@
 //! A real NATS, behind a proxy.
 
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use onrush_fleet::embedded::TcpHub;
 use onrush_fleet::nats::{Broker, NatsHub, NatsLine};
@@ -16,8 +19,19 @@ pub struct Nats {
     front: Proxy,
     /// The coordinator behind it takes what is large.
     bulk: Arc<Proxy>,
-    direct: String,
-    _server: Server,
+    program: PathBuf,
+    at: SocketAddr,
+    server: Mutex<Option<Server>>,
+}
+
+impl Nats {
+    fn serve(&self) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.args(["--addr", "127.0.0.1", "--port", &self.at.port().to_string()]);
+        let started = programs::start(&mut command, self.at)?;
+        *self.server.lock().expect("no panics") = Some(started);
+        Ok(())
+    }
 }
 
 impl Backing for Nats {
@@ -27,17 +41,15 @@ impl Backing for Nats {
     fn make() -> Result<Nats, String> {
         let program = programs::find("nats-server", "NATS_SERVER")?;
         let at = programs::free();
-        let mut command = Command::new(program);
-        command.args(["--addr", "127.0.0.1", "--port", &at.port().to_string()]);
-        let server = programs::start(&mut command, at)?;
         let made = || Proxy::start().map_err(|error| error.to_string());
         let (front, bulk) = (made()?, made()?);
         front.lead_to(at);
-        Ok(Nats { front, bulk: Arc::new(bulk), direct: format!("nats://{at}"), _server: server })
+        let nats = Nats { front, bulk: Arc::new(bulk), program, at, server: Mutex::default() };
+        nats.serve().map(|()| nats)
     }
 
     fn hub(&self, credentials: &Credentials, _: &[u8]) -> Opening<NatsHub> {
-        let (direct, credentials, proxy) = (self.direct.clone(), credentials.clone(), Arc::clone(&self.bulk));
+        let (direct, credentials, proxy) = (format!("nats://{}", self.at), credentials.clone(), Arc::clone(&self.bulk));
         Box::pin(async move {
             let bulk = TcpHub::listen("127.0.0.1:0".parse().expect("an address"), &credentials.certificate).await?;
             proxy.lead_to(bulk.address());
@@ -52,5 +64,12 @@ impl Backing for Nats {
     fn cut(&self) {
         self.front.cut();
         self.bulk.cut();
+    }
+
+    /// The broker is killed, and there again later.
+    fn cut_for(&self, time: Duration) {
+        drop(self.server.lock().expect("no panics").take());
+        std::thread::sleep(time);
+        self.serve().expect("the broker, again");
     }
 }

@@ -188,6 +188,8 @@ impl Joined {
                     self.thread.tell(Local::Started(clock::now().saturating_sub(at)));
                     for number in 1..=frames {
                         std::thread::sleep(every);
+                        // A line of the log must not hold up what is measured.
+                        self.thread.tell(Local::Said(3, format!("a line before frame {number}")));
                         self.close_frame(number);
                     }
                     self.thread.tell(Local::Ended(format!("end of {}", self.index).into_bytes()));

@@ -82,6 +82,16 @@ conform!(objects_in_azure, crate::gateway::Gateway<crate::azurite::Azurite>);
 #[cfg(feature = "nats")]
 conform!(nats, crate::broker::Nats);
 
+/// A broker that is away for longer than it takes to lose an agent.
+#[cfg(feature = "nats")]
+#[test]
+fn a_broker_that_is_away_for_five_seconds_costs_nothing() {
+    match <broker::Nats as fixture::Backing>::make() {
+        Ok(nats) => cases::outage(&nats, std::time::Duration::from_secs(5)),
+        Err(why) => eprintln!("skipped: {why}"),
+    }
+}
+
 /// Stores that are away for longer than it takes to lose an agent.
 #[cfg(feature = "objects")]
 mod outages {
