@@ -23,6 +23,7 @@ pub(super) const CASES: &[(&str, JobCase)] = &[
     ("node-crash", node_crashes_before_the_start),
     ("suspend", suspended_and_resumed),
     ("script-fails", script_fails_on_one_agent),
+    ("fifty", fifty_begin_together),
 ];
 
 const AGENTS: usize = 3;
@@ -43,11 +44,12 @@ pub(super) struct JobTrial<'a> {
     nodes: Nodes<'a>,
     onrush: &'a Path,
     name: &'a str,
+    agents: usize,
 }
 
 /// Runs a case in an empty cluster.
 pub(super) fn run(case: JobCase, name: &str, cluster: &Cluster, onrush: &Path) -> Result<String, String> {
-    let mut trial = JobTrial { cluster, nodes: Nodes::new(cluster, onrush)?, onrush, name };
+    let mut trial = JobTrial { cluster, nodes: Nodes::new(cluster, onrush)?, onrush, name, agents: AGENTS };
     let ended = case(&mut trial);
     let of_case = format!("app.kubernetes.io/instance={name}");
     let kinds = "job,service,secret,networkpolicy";
@@ -71,7 +73,7 @@ impl JobTrial<'_> {
         let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let port = port.map_err(|error| error.to_string())?.port().to_string();
         let at = format!("127.0.0.1:{port}");
-        let agents = AGENTS.to_string();
+        let agents = self.agents.to_string();
         let mut onrush = Command::new(self.onrush);
         onrush.args(["k8s", "--agents", &agents, "--name", self.name, "--port", &port, "--join-at", &at]);
         onrush.args(flags).arg(&file);
@@ -157,6 +159,17 @@ fn completes(trial: &mut JobTrial<'_>) -> Result<String, String> {
         true => Ok(String::from("three agents, one summary, TRUSTED")),
         false => Err(format!("the verdict is not TRUSTED\n{}", trial.said())),
     }
+}
+
+/// How close together they begin is the machine's matter: here fifty processes share its cores.
+fn fifty_begin_together(trial: &mut JobTrial<'_>) -> Result<String, String> {
+    trial.agents = 50;
+    trial.apply(&SCRIPT.replace("vus: 6", "vus: 50"))?;
+    let (ended, _) = trial.ended("")?;
+    let said = trial.said();
+    expect("the coordinator's Job", &ended, "Complete", &said)?;
+    let line = said.lines().find(|line| line.contains("50 agents began within "));
+    line.map(|line| line.trim().to_owned()).ok_or_else(|| format!("nothing of the start in\n{said}"))
 }
 
 fn coordinator_is_late(trial: &mut JobTrial<'_>) -> Result<String, String> {
