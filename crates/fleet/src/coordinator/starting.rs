@@ -177,10 +177,12 @@ impl Coordinator {
         if let Some(lead) = lead {
             self.order(index, Order::Clock { at: lead.there(now), wall: now + self.setup.epoch });
         }
-        let mut bounds: Vec<Ns> = self.leads(now + ROUND_EVERY + PING_PATIENCE.0).map(|(_, lead)| lead.bound).collect();
-        bounds.sort_unstable_by(|a, b| b.cmp(a));
-        let apart = bounds.iter().take(2).sum();
-        if bounds.len() > 1 && apart > self.apart {
+        let bounds = self.leads(now + ROUND_EVERY + PING_PATIENCE.0).map(|(_, lead)| lead.bound);
+        let (clocks, [most, next]) = bounds.fold((0, [0, 0]), |(clocks, [most, next]), bound| {
+            (clocks + 1, if bound > most { [bound, most] } else { [most, next.max(bound)] })
+        });
+        let apart = most + next;
+        if clocks > 1 && apart > self.apart {
             self.apart = apart;
             self.events.push_back(Event::Apart(apart));
         }
