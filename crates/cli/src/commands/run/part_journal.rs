@@ -57,8 +57,10 @@ impl PartJournal {
     pub fn begin(dir: &Path, head: Head, part: TestPart, registry: Arc<Registry>, secrets: Arc<Secrets>) -> Self {
         let head = Head { part: Some(part), ..head };
         let path = dir.join(FILE_NAME);
-        // Most often there is none.
-        let _ = std::fs::rename(&path, dir.join(EARLIER));
+        // Most often there is none, and a link is somebody's wish.
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+            let _ = std::fs::rename(&path, dir.join(EARLIER));
+        }
         let journal = Journal::begin(dir, &head, registry, secrets);
         let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
         PartJournal { journal, path, bytes, closed: 0, reached: Duration::ZERO }
