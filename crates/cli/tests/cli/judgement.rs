@@ -56,7 +56,7 @@ fn a_matrix_hands_the_wish_on_and_its_tables_are_marked() {
     lab.file("load.js", LATE);
     let plan = "rounds = 1\nwarm_up = \"0s\"\n[load]\nscript = \"load.js\"\n[[variants]]\nname = \"one\"\nserve = {}\n";
     lab.file("plan.toml", plan);
-    let mark = "! ~ in 1 of 1 runs: late accepted (--accept-late): the generator was ";
+    let mark = "! ~ in 1 of 1 run: late accepted (--accept-late): the generator was ";
     lab.onrush(&["matrix", "plan.toml", "--accept-late"]).code(0).prints(mark).says(" ~ late accepted");
     for format in ["text", "markdown"] {
         lab.onrush(&["table", "plan.matrix.json", "--format", format]).code(0).prints(mark);
