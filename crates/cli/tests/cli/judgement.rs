@@ -65,7 +65,7 @@ fn a_matrix_hands_the_wish_on_and_its_tables_are_marked() {
     lab.onrush(&["table", "plan.matrix.json", "--format", "json"]).code(0).prints("\"late_accepted\": 1");
     lab.onrush(&["matrix", "-q", "plan.toml", "-o", "refused.json"])
         .code(0)
-        .prints("! in 1 of 1 runs the generator was ");
+        .prints("! in 1 of 1 run the generator was ");
     lab.onrush(&["table", "refused.json", "--accept-late"]).code(0).prints(mark);
     let csv = lab.onrush(&["table", "plan.matrix.json", "--format", "csv"]).code(0).stdout;
     assert!(csv.lines().next().is_some_and(|head| head.contains(",saturated,late_accepted,")), "{csv}");

@@ -123,7 +123,7 @@ mod tests {
         let found = verdicts(|_| ());
         assert_eq!(found[0], (String::from("b is the best, 10.0 % faster than a"), vec![false, true]));
         assert_eq!(found[1].1, [false, false], "differences of both signs");
-        assert_eq!(found[1].0, "no best, because b cannot be told from a");
+        assert_eq!(found[1].0, "no best, because a cannot be told from b");
     }
 
     #[test]
