@@ -42,7 +42,7 @@ pub use metric::{Contains, Kind, MetricId};
 pub use recorder::{Recorder, Sample};
 pub use registry::Registry;
 pub use request_blocks::RequestBlocks;
-pub use requests::RequestKind;
+pub use requests::{Protocol, RequestKind};
 pub use results::Results;
 pub use seconds::Seconds;
 pub use shard::{AgentUsers, ReadShard, SecondOfAgents, Shard, ShardReader, ShardWriter};

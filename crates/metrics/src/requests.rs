@@ -9,11 +9,25 @@ use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::results::TrendValue;
 use crate::trend::Trend;
 
 /// Kinds that one worker keeps apart, and rows of the table.
 pub const REQUEST_KINDS: usize = 200;
+
+/// How something was asked for, which says what its status means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Protocol {
+    /// A request of HTTP; its status has three digits.
+    #[default]
+    Http,
+    /// A call of gRPC or Connect, or a stream of them; 0 is OK.
+    Grpc,
+    /// An attempt to open a WebSocket, which took as long as `ws_connecting` says; 101 is an open one.
+    WebSocket,
+}
 
 /// What requests have in common that are one row.
 ///
@@ -22,13 +36,15 @@ pub const REQUEST_KINDS: usize = 200;
 pub struct RequestKind {
     /// The name that the script gave, or the URL as its tag has it; empty where kinds were added up.
     pub name: Arc<str>,
-    /// `GET`; empty where kinds were added up.
+    /// `GET`, or `gRPC` or `WS`; empty where kinds were added up.
     pub method: Arc<str>,
-    /// Of the answer; 0 without one.
+    /// Whose statuses these are.
+    pub protocol: Protocol,
+    /// Of the answer; 0 without one. Each call of gRPC has one.
     pub status: u16,
     /// Why there is no answer; empty where there is one.
     pub error: Arc<str>,
-    /// Whether it counts as failed: `http_req_failed`.
+    /// Whether it counts as failed: `http_req_failed`; for gRPC any status but OK, for a WebSocket any but 101.
     pub failed: bool,
     /// Whose iteration made it; empty outside of one.
     pub scenario: Arc<str>,
@@ -41,7 +57,8 @@ pub struct RequestKind {
 impl RequestKind {
     /// What it counts as when there are too many kinds.
     pub(crate) fn other(&self) -> RequestKind {
-        RequestKind { status: self.status, failed: self.failed, ..RequestKind::default() }
+        let RequestKind { protocol, status, failed, .. } = *self;
+        RequestKind { protocol, status, failed, ..RequestKind::default() }
     }
 
     /// Whether it stands for kinds that were added up.
@@ -49,9 +66,9 @@ impl RequestKind {
         self.method.is_empty()
     }
 
-    fn identity(&self) -> (&str, &str, u16, &str, bool, &str, &str) {
-        let RequestKind { name, method, status, error, failed, scenario, group, .. } = self;
-        (name, method, *status, error, *failed, scenario, group)
+    fn identity(&self) -> (&str, &str, (Protocol, u16), &str, bool, &str, &str) {
+        let RequestKind { name, method, protocol, status, error, failed, scenario, group, .. } = self;
+        (name, method, (*protocol, *status), error, *failed, scenario, group)
     }
 }
 
@@ -183,5 +200,18 @@ mod tests {
             [(503, 50), (200, 50)]
         );
         assert_eq!(table.row_of(&kind("/249", 503)), Some(REQUEST_KINDS));
+    }
+
+    #[test]
+    fn what_is_no_http_has_rows_of_its_own() {
+        let of = |protocol, status| RequestKind { protocol, ..kind("/a", status) };
+        let known = [(Protocol::Http, 0), (Protocol::Grpc, 0), (Protocol::WebSocket, 0)];
+        assert_eq!(table(known.map(|(protocol, status)| (of(protocol, status), 2))).rows.len(), 3);
+        let too_many = (0..REQUEST_KINDS as u16).map(|n| (kind(&format!("/{n}"), 200), 5));
+        let cut = table(too_many.chain(known.map(|(protocol, status)| (of(protocol, status), 2))));
+        let others: Vec<Protocol> =
+            cut.rows.iter().filter(|row| row.kind.is_other()).map(|r| r.kind.protocol).collect();
+        assert_eq!(others, [Protocol::WebSocket, Protocol::Grpc, Protocol::Http], "added up, and not with one another");
+        assert_eq!(cut.row_of(&of(Protocol::Grpc, 0)), Some(REQUEST_KINDS + 1));
     }
 }

@@ -2,7 +2,7 @@
 //! reports.
 
 use metrics::results::Results;
-use metrics::{ErrorKind, RequestKind};
+use metrics::{ErrorKind, Protocol, RequestKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -120,7 +120,8 @@ fn example(results: &Results, kind: &ErrorKind) -> Option<String> {
         ErrorKind::NoAnswer(what) => request.error == *what,
         ErrorKind::Status { status, expected } => request.status == *status && *expected != request.failed,
     };
-    let mut rows = results.requests.rows.iter().filter(|row| !row.kind.is_other());
+    let of_http = |kind: &RequestKind| !kind.is_other() && kind.protocol == Protocol::Http;
+    let mut rows = results.requests.rows.iter().filter(|row| of_http(&row.kind));
     let RequestKind { method, name, example, .. } = &rows.find(|row| is_of(&row.kind))?.kind;
     Some(format!("{method} {}", example.as_ref().unwrap_or(name)))
 }

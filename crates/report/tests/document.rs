@@ -10,7 +10,7 @@ use metrics::Trend;
 use metrics::results::TrendValue;
 use onrush_report::document::{
     Check, Contains, Document, Environment, Exit, Generator, GeneratorSeconds, Group, Histogram, KIND, Metric, Points,
-    RequestBlocks, RequestRow, Requests, SCHEMA, Seconds, Series, Threshold, Value, WorkerFigures, read,
+    RequestBlocks, RequestRow, Requests, SCHEMA, Seconds, Series, TargetSeconds, Threshold, Value, WorkerFigures, read,
 };
 use onrush_report::errors::{Counted, ErrorStatus, Errors};
 
@@ -82,6 +82,7 @@ fn generator_seconds() -> GeneratorSeconds {
         busiest_share: vec![Some(0.25), None],
         lag_p99_ms: vec![Some(0.1), None],
         planned_per_second: vec![Some(50.0), Some(5.0)],
+        target: Some(TargetSeconds { name: "nginx at port 8080".into(), cores: vec![Some(1.25), None] }),
     }
 }
 

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metrics::{Aggregate, ErrorKind, Recorder, Registry, RequestBlocks, RequestKind, TagSet, Thresholds, builtin};
+use metrics::{
+    Aggregate, ErrorKind, Protocol, Recorder, Registry, RequestBlocks, RequestKind, TagSet, Thresholds, builtin,
+};
 use onrush_report::document::{
     Document, Environment, Exit, Generator, GeneratorSeconds, Group, KIND, Metric, Requests, SCHEMA, Seconds, since,
 };
@@ -23,6 +25,11 @@ struct Run {
 /// Ten seconds after one of setup: in the fifth and sixth, 28 of a thousand requests were answered with 503, and three
 /// not at all.
 fn run() -> Run {
+    run_with(|_, _| {})
+}
+
+/// The same, with what else is recorded in each second.
+fn run_with(also: impl Fn(&Recorder, u32)) -> Run {
     let registry = Registry::new();
     let recorder = Recorder::new(registry.clone());
     let mut aggregate = Aggregate::new(registry.clone(), Thresholds::default());
@@ -44,6 +51,7 @@ fn run() -> Run {
                 n,
             );
         }
+        also(&recorder, second);
         let snapshot = [recorder.take()];
         seconds.add(second * SECOND, (second + 1) * SECOND, &snapshot);
         blocks.add(second * SECOND, (second + 1) * SECOND, &snapshot);
@@ -60,6 +68,7 @@ fn ask(recorder: &Recorder, scenario: &'static str, status: u16, n: u32) {
     let kind = RequestKind {
         name: name.into(),
         method: "GET".into(),
+        protocol: Protocol::Http,
         status,
         error: error.into(),
         failed: status != 200,
@@ -108,6 +117,7 @@ fn document(results: &metrics::Results, seconds: metrics::Seconds, blocks: &Requ
             busiest_share: column(0.25),
             lag_p99_ms: column(0.1),
             planned_per_second: column(100.0),
+            target: None,
         }),
         steadiness: None,
         messages: None,
@@ -165,6 +175,75 @@ fn the_text_names_them_with_errors_and_all_with_the_full_summary() {
     assert!(!compact.contains("REQUESTS"));
     let full = told(SummaryMode::Full);
     assert!(full.contains("█ REQUESTS") && full.contains("× 969"), "{full}");
+}
+
+/// Calls of gRPC, of which those of the seventh second fail, and a WebSocket that is refused in the eighth.
+fn other_protocols(recorder: &Recorder, second: u32) {
+    let tags = TagSet::new([("scenario", "browse")]);
+    let kind = |protocol, method: &str, name: &str, status, error: &str, failed| {
+        let [name, error] = [name, error].map(Into::into);
+        RequestKind { name, method: method.into(), protocol, status, error, failed, ..RequestKind::default() }
+    };
+    let (status, error) = if second == 7 { (14, "Unavailable: <away>") } else { (0, "") };
+    let call = kind(Protocol::Grpc, "gRPC", "/shop.Cart/Add", status, error, status != 0);
+    recorder.add(recorder.series_of_request(builtin::GRPC_REQ_DURATION, &tags, &call), 2.0, 0);
+    if second == 8 {
+        let socket = kind(Protocol::WebSocket, "WS", "ws://shop.test/", 403, "", true);
+        recorder.add(recorder.series_of_request(builtin::WS_CONNECTING, &tags, &socket), 3.0, 0);
+    }
+}
+
+#[test]
+fn calls_and_websockets_have_rows_by_status_too() {
+    let Run { document, results } = run_with(other_protocols);
+    let rows = document.requests.rows.iter().filter(|row| !row.protocol.is_http());
+    let rows: Vec<_> = rows.map(|row| (row.what(), row.status, row.failed, row.durations.count, row.first_s)).collect();
+    let call = || String::from("gRPC /shop.Cart/Add");
+    let socket = String::from("WS ws://shop.test/");
+    assert_eq!(
+        rows,
+        [
+            (call(), Some(14), true, 1, Some(6.0)),
+            (socket, Some(403), true, 1, Some(7.0)),
+            (call(), Some(0), false, 9, Some(0.0))
+        ]
+    );
+    let html = page(&document);
+    let error = "<td>✗ failed</td><th scope=\"row\">\
+                 <span class=\"wide\">gRPC: status 14, Unavailable: &lt;away&gt;</span></th>\
+                 <td class=\"n\">1</td><td class=\"n\">6 s</td><td class=\"n\">7 s</td>\
+                 <td><span class=\"wide\">gRPC /shop.Cart/Add</span></td>";
+    holds(&html, error);
+    holds(&html, "<span class=\"wide\">WebSocket: status 403</span>");
+    holds(
+        &html,
+        "<td>OK</td><th scope=\"row\"><span class=\"url\">gRPC /shop.Cart/Add</span></th><td class=\"n\">9</td>",
+    );
+    holds(&html, "a WebSocket (WS) took as long as it took to open");
+    holds(&html, "<h3>gRPC calls</h3>");
+    holds(&html, ">gRPC</h2>");
+    // A status of gRPC is no status of HTTP, and takes nothing from the rows of one.
+    holds(&html, "<th scope=\"row\">status 503</th><td class=\"n\">28</td>");
+    let told = text(&results, &SummaryOptions::default());
+    assert!(told.contains("14    med=2ms p(95)=2ms          gRPC /shop.Cart/Add: Unavailable: <away>\n"), "{told}");
+}
+
+#[test]
+fn the_text_names_calls_that_failed_where_all_of_http_went_well() {
+    let registry = Registry::new();
+    let recorder = Recorder::new(registry.clone());
+    (7..=8).for_each(|second| other_protocols(&recorder, second));
+    let mut aggregate = Aggregate::new(registry, Thresholds::default());
+    aggregate.merge(recorder.take());
+    let results = aggregate.results(SECOND, false);
+    let told = text(&results, &SummaryOptions::default());
+    let errors = "  █ ERRORS \n\n    × 1  1/s  14   med=2ms p(95)=2ms  gRPC /shop.Cart/Add: Unavailable: <away>\n";
+    assert!(told.contains(errors), "{told}");
+    assert!(told.contains("403  med=3ms p(95)=3ms  WS ws://shop.test/\n") && !told.contains(" OK "), "{told}");
+    let full = text(&results, &SummaryOptions { mode: SummaryMode::Full, ..SummaryOptions::default() });
+    assert!(full.contains("OK   med=2ms p(95)=2ms  gRPC /shop.Cart/Add\n"), "{full}");
+    let quiet = text(&results, &SummaryOptions { errors: false, ..SummaryOptions::default() });
+    assert!(!quiet.contains("ERRORS"), "{quiet}");
 }
 
 #[test]

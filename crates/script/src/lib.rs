@@ -5,6 +5,7 @@
 //! stack; it is resumed with a stop reason instead.
 
 pub mod arguments;
+pub mod asked;
 pub mod builtins;
 pub mod disk;
 pub mod error;

@@ -153,6 +153,11 @@ impl Program {
         self.shared.process_state::<Unstamped>().is_target_here()
     }
 
+    /// The only port of this machine that requests went to, by a loopback address; none of several.
+    pub fn port_here(&self) -> Option<u16> {
+        self.shared.process_state::<Unstamped>().port_here()
+    }
+
     /// Sets the consolidated options that users see from now on.
     pub fn set_options(&self, options: Options) {
         self.shared.set_options(options);

@@ -13,6 +13,7 @@ use metrics::{MetricId, Series, Sharded, TagSet};
 use rustc_hash::FxBuildHasher;
 
 use crate::Vu;
+use crate::asked::AskedRow;
 use crate::go_error;
 
 /// Distinct series that each of both caches holds, about.
@@ -47,8 +48,14 @@ impl SeriesCache {
         if own.is_empty() {
             self.plain(vu, tags_key, tags, metric)
         } else {
-            self.tagged(vu, tags_key, tags, metric, own)
+            self.tagged(tags_key, tags, metric, own, |_| {}, |tags| vu.recorder().series(metric, tags))
         }
+    }
+
+    /// The series of a Trend whose samples are a row of the table of requests, too.
+    pub fn resolve_asked(&self, vu: &Vu, metric: MetricId, own: &[(String, String)], asked: &AskedRow<'_>) -> Series {
+        let make = |tags: &TagSet| vu.recorder().series_of_request(metric, tags, &asked.kind(tags));
+        self.tagged(vu.tags_key(), || vu.tags(), metric, own, |key| asked.write(key), make)
     }
 
     fn plain(&self, vu: &Vu, tags_key: u32, tags: impl FnOnce() -> TagSet, metric: MetricId) -> Series {
@@ -61,13 +68,15 @@ impl SeriesCache {
         series
     }
 
+    /// `more` adds to the key what else than tags decides.
     fn tagged(
         &self,
-        vu: &Vu,
         tags_key: u32,
         tags: impl FnOnce() -> TagSet,
         metric: MetricId,
         own: &[(String, String)],
+        more: impl FnOnce(&mut Vec<u8>),
+        make: impl FnOnce(&TagSet) -> Series,
     ) -> Series {
         let mut key = self.key.borrow_mut();
         key.clear();
@@ -77,11 +86,12 @@ impl SeriesCache {
             key.extend_from_slice(&text.len().to_ne_bytes());
             key.extend_from_slice(text.as_bytes());
         }
+        more(&mut key);
         if let Some(series) = self.tagged.borrow().get(key.as_slice()) {
             return *series;
         }
         let tags = tags().with(own.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-        let series = vu.recorder().series(metric, &tags);
+        let series = make(&tags);
         self.tagged.borrow_mut().insert(key.as_slice().into(), series, Some(LIMIT));
         series
     }

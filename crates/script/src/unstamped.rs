@@ -6,12 +6,15 @@
 //! exchanges were stamped counts nothing.
 
 use std::cell::OnceCell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wire::Exchange;
 
 use crate::Vu;
+
+/// More than one port.
+const SEVERAL: u32 = u32::MAX;
 
 /// One worker's count. Only that worker writes.
 #[derive(Default)]
@@ -23,6 +26,8 @@ struct Tally {
     other: AtomicU64,
     /// Whether a connection led to this machine itself.
     here: AtomicBool,
+    /// At which port, where it has one; `SEVERAL` of more than one.
+    port: AtomicU32,
     /// Answers that were complete before their request's body was.
     cut_uploads: AtomicU64,
 }
@@ -63,12 +68,25 @@ impl WorkerTally {
     fn note_place(&self, vu: &Vu, exchange: &Exchange) {
         let Some(connection) = &exchange.connection else { return };
         if connection.remote.is_none_or(|remote| remote.ip().is_loopback()) {
-            self.tally(vu).here.store(true, Ordering::Relaxed);
+            let tally = self.tally(vu);
+            tally.here.store(true, Ordering::Relaxed);
+            if let Some(remote) = connection.remote {
+                tally.note_port(remote.port());
+            }
         }
     }
 
     fn tally(&self, vu: &Vu) -> &Tally {
         self.tally.get_or_init(|| vu.process::<Unstamped>().join())
+    }
+}
+
+impl Tally {
+    fn note_port(&self, port: u16) {
+        let known = self.port.load(Ordering::Relaxed);
+        if known != u32::from(port) {
+            self.port.store(if known == 0 { u32::from(port) } else { SEVERAL }, Ordering::Relaxed);
+        }
     }
 }
 
@@ -89,6 +107,15 @@ impl Unstamped {
     pub fn is_target_here(&self) -> bool {
         let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         workers.iter().any(|tally| tally.here.load(Ordering::Relaxed))
+    }
+
+    /// The only port of this machine's loopback addresses that requests went to; none of several.
+    pub fn port_here(&self) -> Option<u16> {
+        let workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ports: Vec<u32> = workers.iter().map(|tally| tally.port.load(Ordering::Relaxed)).collect();
+        ports.retain(|port| *port != 0);
+        ports.dedup();
+        if let [port] = ports[..] { u16::try_from(port).ok() } else { None }
     }
 
     /// One plain line when servers answered before they had a whole request; none when all had.
@@ -148,6 +175,21 @@ mod tests {
         assert_eq!(all.remark(9).as_deref(), Some(expected));
         two.other.store(1, Ordering::Relaxed);
         assert!(all.remark(9).is_some_and(|line| line.starts_with("timings of 4 of 9 ")));
+    }
+
+    #[test]
+    fn the_port_is_known_where_it_is_one() {
+        let all = Unstamped::default();
+        let (one, two) = (all.join(), all.join());
+        assert_eq!(all.port_here(), None);
+        [8080, 8080].into_iter().for_each(|port| one.note_port(port));
+        assert_eq!(all.port_here(), Some(8080), "a worker without connections says nothing");
+        two.note_port(8080);
+        assert_eq!(all.port_here(), Some(8080));
+        two.note_port(9000);
+        assert_eq!(all.port_here(), None);
+        two.note_port(8080);
+        assert_eq!(all.port_here(), None, "what was several stays so");
     }
 
     #[test]

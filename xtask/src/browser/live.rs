@@ -7,7 +7,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use super::{LOOKS, Look, PATIENCE, SCRIPT, browser_command, finish};
+use super::chromium::browser_command;
+use super::look::{LOOKS, Look, told};
+use super::pages::SCRIPT;
+use super::program::{PATIENCE, finish};
 
 /// A run that goes when this does.
 struct Lingering(Child);
@@ -31,10 +34,9 @@ pub fn look(browser: &Path, folder: &Path, onrush: &Path) -> Result<Vec<String>,
     let _run = Lingering(command.spawn().map_err(cannot)?);
     wait_for_end(port)?;
     let mut problems = Vec::new();
-    for look in LOOKS {
-        let found = look_at(browser, folder, port, &look)?;
-        println!("live by {}: {}", look.name, if found.is_empty() { "fine" } else { "NOT FINE" });
-        problems.extend(found.into_iter().map(|problem| format!("live by {}: {problem}", look.name)));
+    for look in LOOKS.iter().filter(|look| !look.print) {
+        let found = look_at(browser, folder, port, look)?;
+        problems.extend(told("live", look, found));
     }
     Ok(problems)
 }

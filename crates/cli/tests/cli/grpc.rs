@@ -1,6 +1,8 @@
 //! `k6/net/grpc` against the target's gRPC routes: calls, streams, metadata, statuses and what is refused, in cleartext
 //! and over TLS.
 
+use serde_json::Value;
+
 use crate::lab::{Lab, Run};
 
 /// Runs checks in the body of an async function, by gRPC and by Connect in each of its forms, in cleartext and over
@@ -240,4 +242,57 @@ fn files_are_looked_for_beside_the_script_whichever_module_loads_them() {
         if (!/^stat .*\\/there.proto: no such file or directory$/.test(refused)) throw new Error(refused);",
     );
     lab.run(&[]).code(0);
+}
+
+/// The rows of the table of requests that are of a protocol: method and name, status, error, failed, and how many.
+fn rows_of(lab: &Lab, protocol: &str) -> Vec<String> {
+    let result: Value = serde_json::from_str(&lab.read("kept/result.json")).expect("JSON");
+    let rows = result["requests"]["rows"].as_array().expect("rows").iter().filter(|row| row["protocol"] == protocol);
+    let text = |row: &Value| {
+        let [method, name] = [&row["method"], &row["name"]].map(|text| text.as_str().expect("a text"));
+        format!("{method} {name} {} {} {} {}", row["status"], row["error"], row["failed"], row["durations"]["count"])
+    };
+    rows.map(text).collect()
+}
+
+#[test]
+fn calls_are_rows_of_the_table_of_requests() {
+    let lab = Lab::with(
+        "import { Client, Stream } from 'k6/net/grpc';
+        export const options = { iterations: 3, vus: 1 };
+        const client = new Client();
+        client.load(['.'], 'target.proto');
+        const T = 'onrush.test.v1.Target/';
+        export default function () {
+            client.connect(__ENV.TARGET.replace(/^https?:\\/\\//, '').replace(/\\/$/, ''), { plaintext: true });
+            client.invoke(T + 'Echo', {});
+            client.invoke(T + 'Echo', {}, { tags: { name: 'named' } });
+            client.invoke(T + 'Fail', { code: 5, message: 'no <such>' });
+            client.invoke(T + 'Fail', { code: 5, message: `user ${__ITER} ${'x'.repeat(300)}` });
+            const stream = new Stream(client, T + 'Count');
+            stream.on('error', () => {});
+            stream.write({ count: 1, code: 9, message: 'enough' });
+        }",
+    );
+    lab.file("target.proto", include_str!("../../../server/src/grpc/target.proto"));
+    let run = lab.run(&["--serve", "--save", "kept"]).code(0);
+    run.prints("  █ ERRORS \n").prints("gRPC /onrush.test.v1.Target/Fail: NotFound: no <such>\n");
+    let (t, long) = ("gRPC /onrush.test.v1.Target", |n: u32| {
+        let start = format!("NotFound: user {n} ");
+        format!("{start}{}…", "x".repeat(200 - start.len()))
+    });
+    let expected = [
+        format!("{t}/Count 9 \"FailedPrecondition: enough\" true 3"),
+        format!("{t}/Fail 5 \"NotFound: no <such>\" true 3"),
+        format!("{t}/Fail 5 \"{}\" true 1", long(0)),
+        format!("{t}/Fail 5 \"{}\" true 1", long(1)),
+        format!("{t}/Fail 5 \"{}\" true 1", long(2)),
+        format!("{t}/Echo 0 null false 3"),
+        String::from("gRPC named 0 null false 3"),
+    ];
+    assert_eq!(rows_of(&lab, "grpc"), expected);
+    let result: Value = serde_json::from_str(&lab.read("kept/result.json")).expect("JSON");
+    let named = result["requests"]["rows"].as_array().expect("rows").iter().find(|row| row["name"] == "named");
+    let example = named.and_then(|row| row["example"].as_str()).expect("an example");
+    assert!(example.ends_with("/onrush.test.v1.Target/Echo"), "{example}");
 }

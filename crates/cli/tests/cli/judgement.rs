@@ -56,7 +56,7 @@ fn a_matrix_hands_the_wish_on_and_its_tables_are_marked() {
     lab.file("load.js", LATE);
     let plan = "rounds = 1\nwarm_up = \"0s\"\n[load]\nscript = \"load.js\"\n[[variants]]\nname = \"one\"\nserve = {}\n";
     lab.file("plan.toml", plan);
-    let mark = "! ~ in 1 of 1 runs: late accepted (--accept-late): the generator was ";
+    let mark = "! ~ in 1 of 1 run: late accepted (--accept-late): the generator was ";
     lab.onrush(&["matrix", "plan.toml", "--accept-late"]).code(0).prints(mark).says(" ~ late accepted");
     for format in ["text", "markdown"] {
         lab.onrush(&["table", "plan.matrix.json", "--format", format]).code(0).prints(mark);
@@ -65,7 +65,7 @@ fn a_matrix_hands_the_wish_on_and_its_tables_are_marked() {
     lab.onrush(&["table", "plan.matrix.json", "--format", "json"]).code(0).prints("\"late_accepted\": 1");
     lab.onrush(&["matrix", "-q", "plan.toml", "-o", "refused.json"])
         .code(0)
-        .prints("! in 1 of 1 runs the generator was ");
+        .prints("! in 1 of 1 run the generator was ");
     lab.onrush(&["table", "refused.json", "--accept-late"]).code(0).prints(mark);
     let csv = lab.onrush(&["table", "plan.matrix.json", "--format", "csv"]).code(0).stdout;
     assert!(csv.lines().next().is_some_and(|head| head.contains(",saturated,late_accepted,")), "{csv}");

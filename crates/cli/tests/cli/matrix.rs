@@ -44,7 +44,11 @@ fn variants_run_by_turns_in_every_cell() {
     lab.file("plan.toml", &plan());
     let run =
         lab.onrush(&["matrix", "-q", "plan.toml"]).code(0).prints("size  variant").says("result: plan.matrix.json");
-    assert!(run.stdout.contains("no best: 2 valid rounds, 6 are needed to tell two apart"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("no best yet, because 2 rounds are valid and it takes 6 to tell two apart"),
+        "{}",
+        run.stdout
+    );
     let result = result(&lab);
     assert_eq!((&result["kind"], &result["schema"]), (&Value::from("onrush-matrix"), &Value::from(2)));
     let runs = runs(&result);
@@ -389,7 +393,7 @@ fn failed_runs_are_made_again_when_asked_for() {
     lab.file("plan.toml", &small(&format!("[[variants]]\nname = \"first\"\ncommand = \"{first}\"")));
     lab.onrush(&["matrix", "-q", "plan.toml"]).code(112);
     lab.file("there", "");
-    lab.onrush(&["matrix", "-q", "plan.toml", "--resume"]).code(112).prints("✗ first: left out of round 1");
+    lab.onrush(&["matrix", "-q", "plan.toml", "--resume"]).code(112).prints("✗ round 1 of first is left out: ");
     lab.onrush(&["matrix", "-q", "plan.toml", "--resume", "--retry"]).code(0);
     assert!(runs(&result(&lab)).iter().all(|run| run["outcome"] == "ok"));
 }

@@ -1,5 +1,10 @@
 //! `onrush report`: from a saved result to one HTML file. What is in it is tested in `report`.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+
 use crate::lab::Lab;
 
 const SCRIPT: &str = "import http from 'k6/http'; import { check } from 'k6';
@@ -52,4 +57,43 @@ fn an_earlier_run_is_shown_beside() {
     assert!(page.contains(">What changed</h2>") && page.contains("<td class=\"n\">0 → 5</td>"), "{page}");
     assert!(page.contains("status 503") && page.contains("for example GET http://"), "{page}");
     lab.onrush(&["report", "new", "--against", "nowhere"]).code(255).says("--against: no result at nowhere: expected");
+}
+
+/// The target's CPU in a saved result.
+fn target_of(lab: &Lab, folder: &str) -> Value {
+    let result: Value = serde_json::from_str(&lab.read(&format!("{folder}/result.json"))).expect("JSON");
+    result["generator_seconds"]["target"].clone()
+}
+
+#[test]
+fn the_targets_cpu_stands_beside_the_generators() {
+    let lab = Lab::with(&SCRIPT.replace("iterations: 5", "duration: '2s'"));
+    lab.run(&["--serve", "--save", "own"]).code(0);
+    let target = target_of(&lab, "own");
+    assert_eq!(target["name"], "the target of --serve", "{target}");
+    let used = target["cores"].as_array().expect("a column").iter().filter_map(Value::as_f64);
+    assert!(used.sum::<f64>() > 0.0, "{target}");
+    lab.onrush(&["report", "own"]).code(0);
+    let page = lab.read("own/report.html");
+    for text in ["<h3>CPU of generator and target</h3>", "the target of --serve, of a core", "of --serve used 0."] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+
+    let mut serve = lab.command(&["serve", "--listen", "tcp://127.0.0.1:0"]);
+    let mut serve = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut line = String::new();
+    BufReader::new(serve.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    let port = line.rsplit(':').next().expect("a port").trim().trim_end_matches('/').to_owned();
+    let address = format!("TARGET=http://127.0.0.1:{port}/");
+    lab.run(&["-e", &address, "--save", "other"]).code(0);
+    serve.kill().expect("it ends");
+    serve.wait().expect("it ended");
+    let target = target_of(&lab, "other");
+    assert_eq!(target["name"], format!("onrush at port {port}"), "{target}");
+
+    lab.file("script.js", "export default function () {}");
+    lab.run(&["--save", "none", "-d", "1s"]).code(0);
+    assert_eq!(target_of(&lab, "none"), Value::Null);
+    lab.onrush(&["report", "none"]).code(0);
+    assert!(!lab.read("none/report.html").contains("CPU of generator and target"));
 }

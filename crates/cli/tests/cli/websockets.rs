@@ -6,6 +6,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde_json::Value;
+
 use crate::lab::Lab;
 
 /// Runs the test.js of a module against a target beside it.
@@ -292,4 +294,44 @@ fn a_flood_waits_for_the_handler() {
     lab.run(&["-e", &flood]).code(0).says("both: true");
     let taken = FLOODED.load(Ordering::Relaxed);
     assert!(taken < MOST_FLOODED, "{taken} bytes were taken while handlers slept");
+}
+
+#[test]
+fn attempts_to_open_one_are_rows_of_the_table_of_requests() {
+    let lab = Lab::with(
+        "import ws from 'k6/ws';
+        import { WebSocket } from 'k6/websockets';
+        export const options = { iterations: 2, vus: 1 };
+        const at = `ws${__ENV.TARGET.slice(4)}`;
+        export default function () {
+            ws.connect(`${at}/ws/echo?token=hush`, {}, (socket) => socket.on('open', () => socket.close()));
+            ws.connect(`${at}/status/403`, { tags: { name: 'refused' } }, () => {});
+            const open = new WebSocket(`${at}/ws/echo`, null, { tags: { name: 'echo' } });
+            open.onopen = () => open.close();
+            const refused = new WebSocket(`${at}/status/503`);
+            refused.onerror = () => {};
+            const nobody = new WebSocket('ws://127.0.0.1:9/');
+            nobody.onerror = () => {};
+        }",
+    );
+    let run = lab.run(&["--serve", "--save", "kept"]).code(0);
+    run.prints("403   med=").prints("WS refused\n").prints("WS ws://127.0.0.1:9/: dial: connection refused\n");
+    let result: Value = serde_json::from_str(&lab.read("kept/result.json")).expect("JSON");
+    let rows = result["requests"]["rows"].as_array().expect("rows").iter();
+    let mut told: Vec<String> = rows
+        .map(|row| {
+            let name = row["name"].as_str().expect("a name").rsplit('/').next().unwrap_or_default();
+            assert_eq!((&row["method"], &row["protocol"]), (&"WS".into(), &"websocket".into()));
+            format!("{name} {} {} {} {}", row["status"], row["error"], row["failed"], row["durations"]["count"])
+        })
+        .collect();
+    told.sort();
+    let expected = [
+        " null \"dial: connection refused\" true 2",
+        "503 503 null true 2",
+        "echo 101 null false 2",
+        "echo?token=**** 101 null false 2",
+        "refused 403 null true 2",
+    ];
+    assert_eq!(told, expected);
 }

@@ -3,13 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::requests::RequestKind;
+use crate::requests::{Protocol, RequestKind};
 
 /// The fields of a `RequestKind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RequestEntry {
     name: String,
     method: String,
+    protocol: Protocol,
     status: u16,
     error: String,
     failed: bool,
@@ -31,6 +32,7 @@ impl From<&RequestKind> for RequestEntry {
         RequestEntry {
             name: kind.name.to_string(),
             method: kind.method.to_string(),
+            protocol: kind.protocol,
             status: kind.status,
             error: kind.error.to_string(),
             failed: kind.failed,
@@ -46,6 +48,7 @@ impl From<RequestEntry> for RequestKind {
         RequestKind {
             name: entry.name.into(),
             method: entry.method.into(),
+            protocol: entry.protocol,
             status: entry.status,
             error: entry.error.into(),
             failed: entry.failed,

@@ -20,13 +20,34 @@ pub struct GeneratorSeconds {
     pub lag_p99_ms: Column,
     /// Iterations per second that arrival rates asked for in this interval alone; null where none did.
     pub planned_per_second: Column,
+    /// The target beside it; absent where nobody knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetSeconds>,
+}
+
+/// The target over time, where it ran on the generator's machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetSeconds {
+    /// Whose CPU it is: `the target of --serve`, whose threads are the generator's process's, or `nginx at port 8080`.
+    pub name: String,
+    /// CPU that it used, with the processes that it had started, in cores.
+    pub cores: Column,
+}
+
+impl TargetSeconds {
+    /// The mean; none where nothing was measured.
+    pub fn mean(&self) -> Option<f64> {
+        let known = || self.cores.iter().flatten();
+        (known().count() > 0).then(|| known().sum::<f64>() / known().count() as f64)
+    }
 }
 
 impl GeneratorSeconds {
     /// What is wrong with the columns, when something is.
     pub(super) fn contradiction(&self, expected: usize) -> Option<String> {
         let columns = [&self.cores, &self.busiest_share, &self.lag_p99_ms, &self.planned_per_second];
-        let is_odd = columns.iter().any(|column| column.len() != expected);
+        let of_target = self.target.iter().map(|target| &target.cores);
+        let is_odd = columns.into_iter().chain(of_target).any(|column| column.len() != expected);
         is_odd.then(|| format!("generator_seconds has a column that is not {expected} intervals long"))
     }
 

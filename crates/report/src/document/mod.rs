@@ -31,12 +31,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use file::{FILE_NAME, ReadError, path_of, read};
-pub use generator_seconds::GeneratorSeconds;
+pub use generator_seconds::{GeneratorSeconds, TargetSeconds};
 pub use histogram::Histogram;
 pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use percentile::PercentileFigure;
-pub use requests::{RequestBlocks, RequestRow, Requests, since};
+pub use requests::{Protocol, RequestBlocks, RequestRow, Requests, since};
 pub use run::{
     AgentFigures, Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee,
     WorkerFigures, accepted, machine_id,

@@ -1,7 +1,8 @@
 //! The table of requests in a result document: each kind with its count and durations, and coarse histograms of
 //! stretches of the run, from which a report makes its tables anew for a stretch.
 //!
-//! Rows add up to `http_reqs`. The blocks are packed as source maps have their mappings: a text a row, in which `;`
+//! Rows of HTTP add up to `http_reqs`, those of gRPC to `grpc_req_duration`'s count, those of WebSockets to
+//! `ws_sessions`. The blocks are packed as source maps have their mappings: a text a row, in which `;`
 //! ends a block. They are within 2.2 %; the rows' own histograms are as exact as any.
 
 use std::collections::BTreeMap;
@@ -33,13 +34,17 @@ pub struct Requests {
 pub struct RequestRow {
     /// The name that the script gave, or the URL; empty where kinds were added up.
     pub name: String,
-    /// `GET`; empty where kinds were added up.
+    /// `GET`; `gRPC` for calls, `WS` for attempts to open a WebSocket; empty where kinds were added up.
     pub method: String,
-    /// Status of the answer; null without one.
+    /// Whose statuses these are; absent for HTTP.
+    #[serde(default, skip_serializing_if = "Protocol::is_http")]
+    pub protocol: Protocol,
+    /// Status of the answer, for gRPC its number, 0 for OK; null without one.
     pub status: Option<u16>,
     /// Why there is no answer; null where there is one.
     pub error: Option<String>,
-    /// Whether they count as failed in `http_req_failed`.
+    /// Whether they count as failed in `http_req_failed`; calls of gRPC with any status but 0, WebSockets with any but
+    /// 101.
     pub failed: bool,
     /// Whose iterations made them; empty outside of scenarios.
     pub scenario: String,
@@ -54,8 +59,38 @@ pub struct RequestRow {
     /// End of the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_s: Option<f64>,
-    /// How long they took, in ms; its count is how many there were.
+    /// How long they took, in ms, a WebSocket until it was open; its count is how many there were.
     pub durations: Histogram,
+}
+
+/// How something was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// HTTP.
+    #[default]
+    Http,
+    /// gRPC or Connect: a call, or a stream of messages.
+    Grpc,
+    /// A WebSocket, from the attempt to connect until it was open.
+    WebSocket,
+}
+
+impl Protocol {
+    /// Whether it is HTTP.
+    pub fn is_http(&self) -> bool {
+        *self == Protocol::Http
+    }
+}
+
+impl From<metrics::Protocol> for Protocol {
+    fn from(protocol: metrics::Protocol) -> Protocol {
+        match protocol {
+            metrics::Protocol::Http => Protocol::Http,
+            metrics::Protocol::Grpc => Protocol::Grpc,
+            metrics::Protocol::WebSocket => Protocol::WebSocket,
+        }
+    }
 }
 
 /// Coarse histograms of stretches of the run.
@@ -121,7 +156,9 @@ impl From<&RequestKind> for RequestRow {
         RequestRow {
             name: kind.name.to_string(),
             method: kind.method.to_string(),
-            status: (kind.status != 0).then_some(kind.status),
+            protocol: kind.protocol.into(),
+            // Each call of gRPC has a status, and 0 is a good one.
+            status: (kind.status != 0 || kind.protocol == metrics::Protocol::Grpc).then_some(kind.status),
             error: some(&kind.error),
             failed: kind.failed,
             scenario: kind.scenario.to_string(),
@@ -136,6 +173,41 @@ impl RequestRow {
     /// Whether it stands for kinds that were added up.
     pub fn is_other(&self) -> bool {
         self.method.is_empty()
+    }
+
+    /// The status in words: `503`, and `OK` for gRPC's 0; none without one.
+    pub fn outcome(&self) -> Option<String> {
+        Some(match (self.protocol, self.status?) {
+            (Protocol::Grpc, 0) => String::from("OK"),
+            (_, status) => status.to_string(),
+        })
+    }
+
+    /// What was asked for: method and name, or what was added up.
+    pub fn what(&self) -> String {
+        match (self.is_other(), self.protocol) {
+            (false, _) => format!("{} {}", self.method, self.name),
+            (true, Protocol::Http) => String::from("other requests"),
+            (true, Protocol::Grpc) => String::from("other calls of gRPC"),
+            (true, Protocol::WebSocket) => String::from("other WebSockets"),
+        }
+    }
+
+    /// The kind of its failure, where it is one: a status, or why there is no answer.
+    pub fn failure(&self) -> Option<String> {
+        let text = match (self.protocol, self.status, &self.error) {
+            (Protocol::Http, Some(status), _) => format!("status {status}"),
+            (Protocol::Http, None, error) => error.clone().unwrap_or_else(|| String::from("no answer")),
+            (protocol, status, error) => {
+                let method = if protocol == Protocol::Grpc { "gRPC" } else { "WebSocket" };
+                match (status, error) {
+                    (Some(status), None) => format!("{method}: status {status}"),
+                    (Some(status), Some(error)) => format!("{method}: status {status}, {error}"),
+                    (None, error) => format!("{method}: {}", error.as_deref().unwrap_or("no answer")),
+                }
+            }
+        };
+        self.failed.then_some(text)
     }
 }
 

@@ -6,6 +6,7 @@ use super::text::{cell, of_change, result, sentences, started};
 use super::{History, PastMeasure};
 use crate::document::Contains;
 use crate::html::chart::{Runs, Unit};
+use crate::html::table::CellText;
 use crate::html::{Page, Table, Text, grid};
 
 /// The page. `name`: of the folder.
@@ -67,7 +68,9 @@ fn table(history: &History) -> String {
     for (at, run) in history.runs.iter().enumerate() {
         let class = if run.exit == 0 { "" } else { "bad" };
         let values = history.measures.iter().map(|measure| cell(measure, at));
-        table.row_of(class, [started(run), result(run)].into_iter().chain(values).chain([run.name.clone()]));
+        let name = CellText::html(format!("<span class=\"wide\">{}</span>", Text(&run.name)));
+        let told = [started(run), result(run)].into_iter().chain(values).map(CellText::from);
+        table.row_of(class, told.chain([name]));
     }
     table.html()
 }

@@ -47,6 +47,8 @@ pub struct Page {
     /// Name and heading of each section.
     contents: Vec<(String, String)>,
     head: String,
+    /// What only some pages do.
+    script: &'static str,
 }
 
 impl Page {
@@ -64,6 +66,11 @@ impl Page {
     /// What stands above the contents: the title, and what to know first.
     pub fn head(&mut self, piece: String) {
         self.head = piece;
+    }
+
+    /// What this page does besides what all do.
+    pub fn script(&mut self, script: &'static str) {
+        self.script = script;
     }
 
     /// Adds a heading and what is below it; nothing when there is nothing below.
@@ -98,7 +105,7 @@ impl Page {
              <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
              <link rel=\"icon\" href=\"data:,\">\n\
              <title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}\n{}\n<main>\n{}</main>\n\
-             <script>\n\"use strict\";\n{}{}{}</script>\n</body>\n</html>\n",
+             <script>\n\"use strict\";\n{}{}{}{}</script>\n</body>\n</html>\n",
             Text(&self.title),
             include_str!("page.css"),
             self.head,
@@ -107,6 +114,7 @@ impl Page {
             include_str!("words.js"),
             include_str!("charts.js"),
             include_str!("stretch.js"),
+            self.script,
         )
     }
 }

@@ -7,6 +7,9 @@ use std::fmt::Write;
 
 use super::Text;
 
+/// Columns that a sheet of paper has room for in its usual size.
+const BROAD: usize = 8;
+
 /// A table being filled.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -128,6 +131,10 @@ impl Table {
         let name = Text(if self.name.is_empty() { "Table" } else { &self.name });
         // What scrolls can be reached by keyboard, and says what it is.
         let mut html = format!("<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"{name}\"><table");
+        // On paper nobody can scroll.
+        if self.head.len() > BROAD {
+            html.push_str(" class=\"broad\"");
+        }
         if let Some(columns) = self.stretch {
             let _ = write!(html, " data-stretch=\"{columns}\"");
         }

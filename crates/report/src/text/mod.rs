@@ -47,8 +47,12 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
         }
     }
     let mut errors = if options.errors { errors::paragraphs(results, writer.paint, options.width) } else { Vec::new() };
-    if !errors.is_empty() && options.mode != SummaryMode::Full {
-        let failed = requests::paragraph(results, options, Some(requests::SHOWN));
+    if options.errors && options.mode != SummaryMode::Full {
+        // Of other protocols than HTTP nothing else in a summary says what failed.
+        let failed = match errors.is_empty() && !requests::others_failed(results) {
+            true => Vec::new(),
+            false => requests::paragraph(results, options, Some(requests::SHOWN)),
+        };
         errors.extend(indented(vec![failed], 4).into_iter().filter(|lines| !lines.is_empty()));
     }
     if !errors.is_empty() {

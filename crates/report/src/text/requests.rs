@@ -3,12 +3,14 @@
 //! k6 has no such lines. They are there only when something went wrong or with the full summary, so that what else a
 //! summary has stays where tools look for it. Scenarios and groups are added up; the report tells them apart.
 
+use metrics::Protocol;
 use metrics::requests::RequestResult;
 use metrics::results::Results;
 use units::show;
 
 use super::Paragraph;
 use super::paint::Paint;
+use crate::document::RequestRow;
 use crate::errors::times;
 use crate::format;
 use crate::options::SummaryOptions;
@@ -39,21 +41,23 @@ pub(super) fn paragraph(results: &Results, options: &SummaryOptions, most_failed
     lines
 }
 
+/// Whether something failed that was no request of HTTP.
+pub(super) fn others_failed(results: &Results) -> bool {
+    results.requests.rows.iter().any(|row| row.kind.failed && row.kind.protocol != Protocol::Http)
+}
+
 /// Count, rate, status, durations, and what it was.
 fn cells(row: &RequestResult, seconds: f64, options: &SummaryOptions) -> [String; 5] {
     let RequestResult { kind, durations } = row;
     let percentile = |percent: f64| format::time(durations.percentile(percent), options.time_unit);
-    let outcome = if kind.status == 0 { "none".to_owned() } else { kind.status.to_string() };
-    let what = match kind.is_other() {
-        true => "other requests".to_owned(),
-        false => format!("{} {}", kind.method, visible(&kind.name)),
-    };
+    let named = RequestRow::from(kind);
+    let what = visible(&named.what()).into_owned();
     let why = if kind.error.is_empty() { String::new() } else { format!(": {}", visible(&kind.error)) };
     let rate = if seconds > 0.0 { durations.count() as f64 / seconds } else { 0.0 };
     [
         times(durations.count()),
         format!("{}/s", show::rounded(rate)),
-        outcome,
+        named.outcome().unwrap_or_else(|| String::from("none")),
         format!("med={} p(95)={}", percentile(50.0), percentile(95.0)),
         format!("{what}{why}"),
     ]

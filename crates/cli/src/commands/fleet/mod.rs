@@ -36,7 +36,7 @@ use pack::PackedTest;
 use state::{FleetState, StateFile};
 
 /// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-4");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-5");
 
 /// How often the coordinator looks whether the test was stopped.
 const LOOK: Duration = Duration::from_millis(20);

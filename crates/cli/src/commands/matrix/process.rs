@@ -255,7 +255,7 @@ fn on_cores<T>(cores: &[usize], act: impl FnOnce() -> io::Result<T>) -> io::Resu
 }
 
 /// Whether a name in /proc is that of a process.
-pub fn is_number(name: &std::ffi::OsStr) -> bool {
+fn is_number(name: &std::ffi::OsStr) -> bool {
     name.to_str().is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

@@ -248,6 +248,7 @@ impl Progress<'_> {
                 let shards = self.drive.shards;
                 self.shipped = shards.map(|shards| shards.begin(flags, &self.options, start, registry.clone()));
                 self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
+                self.watch_target();
             }
             Event::Tick(tick) => self.tick(tick),
             Event::Lost(text) => self.drive.log.write(Level::Error, &text, &[]),
@@ -335,7 +336,8 @@ impl Progress<'_> {
             let said = said.filter(|_| !self.drive.flags.accept_late);
             said.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         }
-        self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick));
+        let port = self.drive.script.program.port_here();
+        self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick, port));
         let problem = self.timeline.as_mut().and_then(Timeline::journal_problem);
         let of_shards = self.shipped.as_mut().and_then(|shipped| shipped.tick(&tick));
         problem.iter().chain(&of_shards).for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
@@ -365,6 +367,14 @@ impl Progress<'_> {
             is_fleet: self.drive.flags.fleet.is_some(),
         };
         self.observer.glance(&run, now, elapsed, is_over)
+    }
+
+    /// That of a fleet is elsewhere.
+    fn watch_target(&mut self) {
+        let Flags { serve, fleet, .. } = self.drive.flags;
+        if fleet.is_none() {
+            self.timeline.iter_mut().for_each(|timeline| timeline.watch_target(serve.is_some()));
+        }
     }
 
     fn begin_referee(&self) -> Option<RefereeThread> {

@@ -33,7 +33,7 @@ pub const FILE_NAME: &str = "journal.frames";
 pub const KIND: &str = "onrush-journal";
 
 /// Of the frames; another number is refused.
-pub const SCHEMA: u64 = 3;
+pub const SCHEMA: u64 = 4;
 
 /// The first frame: what of a result is known when the run begins.
 #[derive(Debug, Serialize, Deserialize)]

@@ -29,6 +29,7 @@ pub(super) mod save;
 #[cfg_attr(not(feature = "objects"), path = "no_shards.rs")]
 pub(super) mod shards;
 mod summary;
+mod target_cpu;
 pub(super) mod timeline;
 #[cfg(feature = "objects")]
 mod upload;

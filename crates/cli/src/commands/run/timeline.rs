@@ -12,12 +12,13 @@ use engine::{Health, Tick};
 use metrics::builtin;
 use metrics::results::TrendValue;
 use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, Snapshot};
-use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, StretchFigures};
+use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, StretchFigures, TargetSeconds};
 use report::steadiness;
 
 use super::journal::Journal;
 use super::planned_starts::planned_starts;
 use super::plateau::plateau;
+use super::target_cpu::TargetCpu;
 
 /// A run over time.
 #[derive(Default)]
@@ -39,6 +40,8 @@ struct Fared {
     cores: f64,
     busiest_share: f64,
     lag_p99_ms: f64,
+    /// The target's, where it is known.
+    target_cores: Option<f64>,
 }
 
 /// Intervals and what came in during each.
@@ -49,6 +52,8 @@ pub struct Timeline {
     requests: Option<RequestBlocks>,
     /// How the generator fared, an entry an interval.
     fared: Vec<Option<Fared>>,
+    /// The target beside it, looked at where a result is kept.
+    target: Option<TargetCpu>,
     /// Where each is kept as it closes.
     journal: Option<Journal>,
     /// When the run's clock started.
@@ -75,6 +80,7 @@ impl Timeline {
             blocks: Blocks::default(),
             requests: is_kept.then(RequestBlocks::default),
             fared: Vec::new(),
+            target: None,
             journal: None,
             began: Duration::ZERO,
             reached: Duration::ZERO,
@@ -85,6 +91,13 @@ impl Timeline {
     /// The virtual users are made: the run's clock starts.
     pub fn begin(&mut self, began: Duration) {
         self.began = began;
+    }
+
+    /// Looks at the target too, which `--serve` started or not.
+    pub fn watch_target(&mut self, is_own: bool) {
+        self.target = self.requests.is_some().then(|| TargetCpu::new(is_own));
+        // The first look has nothing before it.
+        let _first = self.target.as_mut().and_then(|target| target.look(None));
     }
 
     /// Keeps each interval from now on in a journal, too.
@@ -116,8 +129,9 @@ impl Timeline {
         self.scenarios = (self.reached, self.reached);
     }
 
-    /// A second of the scenarios.
-    pub fn tick(&mut self, tick: &Tick) {
+    /// A second of the scenarios. `port`: the only one of this machine that requests went to.
+    pub fn tick(&mut self, tick: &Tick, port: Option<u16>) {
+        let target_cores = self.target.as_mut().and_then(|target| target.look(port));
         let is_empty = tick.snapshots.iter().all(Snapshot::is_empty);
         let cut = tick.cut.saturating_sub(self.began);
         // What a stuck worker left behind comes after the last cut; the moment of handing over is all that is known of
@@ -127,7 +141,7 @@ impl Timeline {
             self.scenarios.1 = end;
             self.add(end, &tick.snapshots);
             if let Some(fared) = self.fared.last_mut() {
-                *fared = Fared::of(&tick.lately);
+                *fared = Fared::of(&tick.lately, target_cores);
             }
         }
         self.scenarios.1 = self.reached;
@@ -160,7 +174,11 @@ impl Timeline {
         let planned: Vec<&Scenario> = planned.collect();
         let plateau = plateau(planned.iter().copied());
         let (began, blocks) = (self.scenarios.0, self.blocks);
-        let generator = self.requests.is_some().then(|| fared(&self.fared, &self.seconds, began, &planned));
+        let name = self.target.as_ref().and_then(TargetCpu::name);
+        let generator = self.requests.is_some().then(|| GeneratorSeconds {
+            target: name.and_then(|name| target(name, &self.fared)),
+            ..fared(&self.fared, &self.seconds, began, &planned)
+        });
         let seconds = into_document(self.seconds, self.scenarios);
         let mut steadiness = plateau.and_then(|plateau| steadiness::find(&seconds, plateau));
         if let Some(steadiness) = &mut steadiness {
@@ -182,12 +200,13 @@ impl OverTime {
 
 impl Fared {
     /// None of a coordinator, whose agents look at themselves.
-    fn of(lately: &Health) -> Option<Fared> {
+    fn of(lately: &Health, target_cores: Option<f64>) -> Option<Fared> {
         let worst = |of: fn(&WorkerHealth) -> f64| lately.workers.iter().map(of).reduce(f64::max);
         Some(Fared {
             cores: lately.process_cores,
             busiest_share: worst(|worker| worker.cpu_share)?,
             lag_p99_ms: worst(|worker| worker.lag_p99_ms)?,
+            target_cores,
         })
     }
 }
@@ -206,7 +225,15 @@ fn fared(fared: &[Option<Fared>], gathered: &Seconds, began: Duration, scenarios
         busiest_share: column(|fared| fared.busiest_share),
         lag_p99_ms: column(|fared| fared.lag_p99_ms),
         planned_per_second: gathered.intervals().iter().map(planned).collect(),
+        target: None,
     }
+}
+
+/// The target's column; none where nothing was measured.
+fn target(name: &str, fared: &[Option<Fared>]) -> Option<TargetSeconds> {
+    let cores = |fared: &Option<Fared>| fared.as_ref().and_then(|fared| fared.target_cores).map(digits);
+    let target = TargetSeconds { name: name.to_owned(), cores: fared.iter().map(cores).collect() };
+    target.mean().is_some().then_some(target)
 }
 
 /// To four digits: what a chart shows.

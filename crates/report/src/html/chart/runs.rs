@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
+use units::show::counted;
 
 use super::lines::path;
 use super::scale::tick_text;
@@ -43,7 +44,9 @@ impl Runs<'_> {
         let count = self.values.len() as f64;
         let x = |run: usize| (run as f64 + 0.5) / count;
         let every = self.labels.len().div_ceil(LABELS).max(1);
-        let ticks = self.labels.iter().enumerate().step_by(every).map(|(run, label)| (x(run), label.clone()));
+        let (short, day) = short_labels(self.labels);
+        let ticks = short.into_iter().enumerate().step_by(every).map(|(run, label)| (x(run), label));
+        let x_title = day.map_or_else(|| String::from("runs, as they were started"), |day| format!("runs of {day}"));
         Frame {
             title: self.title,
             note: self.note,
@@ -51,11 +54,11 @@ impl Runs<'_> {
             limits: Vec::new(),
             y_ticks: y.ticks().into_iter().map(|(at, value)| (at, tick_text(value))).collect(),
             x_ticks: ticks.collect(),
-            x_title: "runs, as they were started",
+            x_title: &x_title,
             y_title: unit.to_owned(),
             drawing: self.drawing(&y, x, factor),
             data: self.data(x, factor, unit),
-            told: format!(": {} runs, {} changes", known.len(), self.changes.len()),
+            told: format!(": {}, {}", counted(known.len(), "run"), counted(self.changes.len(), "change")),
         }
         .html()
     }
@@ -84,9 +87,43 @@ impl Runs<'_> {
     }
 }
 
+fn day_and_time(label: &str) -> Option<(&str, &str)> {
+    label.split_once(' ').filter(|(day, _)| day.len() == 10)
+}
+
+/// Labels `2026-11-24 18:00` as there is room for them: times of one day, which is told beside, or days. Others stay.
+fn short_labels(labels: &[String]) -> (Vec<String>, Option<&str>) {
+    let Some(split) = labels.iter().map(|label| day_and_time(label)).collect::<Option<Vec<_>>>() else {
+        return (labels.to_vec(), None);
+    };
+    let day = split.first().map(|(day, _)| *day).filter(|first| split.iter().all(|(day, _)| day == first));
+    let one_year = split.windows(2).all(|two| two[0].0.get(..5) == two[1].0.get(..5));
+    let text = |(date, time): &(&str, &str)| match () {
+        () if day.is_some() => (*time).to_owned(),
+        () if one_year => date.get(5..).unwrap_or(date).to_owned(),
+        () => (*date).to_owned(),
+    };
+    (split.iter().map(text).collect(), day)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_tell_what_tells_them_apart() {
+        let of = |labels: &[&str]| {
+            let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+            let (short, day) = short_labels(&labels);
+            (short.join(" "), day.map(str::to_owned))
+        };
+        let told = |text: &str, day: Option<&str>| (text.to_owned(), day.map(str::to_owned));
+        assert_eq!(of(&["2026-11-24 18:00", "2026-11-24 18:01"]), told("18:00 18:01", Some("2026-11-24")));
+        assert_eq!(of(&["2026-11-24 18:00", "2026-11-25 18:01"]), told("11-24 11-25", None));
+        assert_eq!(of(&["2025-12-31 18:00", "2026-01-01 18:01"]), told("2025-12-31 2026-01-01", None));
+        assert_eq!(of(&["day 1", "2026-01-01 18:01"]), told("day 1 2026-01-01 18:01", None));
+        assert_eq!(of(&[]), told("", None));
+    }
 
     #[test]
     fn runs_stand_at_equal_distances_and_changes_between_them() {

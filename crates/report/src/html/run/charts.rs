@@ -13,6 +13,7 @@ pub(super) fn sections(run: &ShownRun<'_>) -> Vec<(String, Vec<String>)> {
     let mut sections = vec![("Message delay".to_owned(), delay::section(run))];
     sections.push(("Response times".to_owned(), vec![grid(&http(run))]));
     sections.push(("Checks".to_owned(), vec![tables::checks(run), grid(&checks(run))]));
+    sections.push(("gRPC".to_owned(), grpc(run)));
     sections.push(("WebSocket".to_owned(), websocket(run)));
     sections.push(("Streams of events".to_owned(), streams(run)));
     sections.push(("Network".to_owned(), vec![grid(&network(run))]));
@@ -54,6 +55,16 @@ fn phase_bars(run: &ShownRun<'_>, phases: &[(&Metric, &str)]) -> String {
     });
     let note = "mean of all requests; those that found a connection open took no time for the first three";
     Bars { title: "Phases of a request", note: Some(note), bars: bars.collect() }.html()
+}
+
+fn grpc(run: &ShownRun<'_>) -> Vec<String> {
+    let messages = [("grpc_streams_msgs_received", "received"), ("grpc_streams_msgs_sent", "sent")];
+    let messages = over_time(run, "Messages of streams", Unit::PerSecond, rate_lines(run, &messages), true);
+    vec![
+        grid(&trend_pair(run, "grpc_req_duration", "Call duration")),
+        messages,
+        grid(&trend_pair(run, "grpc_streams_msg_delay", "Time between messages of a stream")),
+    ]
 }
 
 fn websocket(run: &ShownRun<'_>) -> Vec<String> {

@@ -3,6 +3,8 @@
 //! The first section of a report, and there only where something did. What the script expects is listed, and is no
 //! error. Thresholds that were crossed and checks that failed stand with it, so that nobody has to look for them.
 
+use std::collections::BTreeMap;
+
 use units::show;
 
 use super::shown_run::{ShownRun, plain};
@@ -33,19 +35,45 @@ fn errors(run: &ShownRun<'_>) -> String {
         table.row_of("bad", cells);
     }
     for kind in &errors.unanswered {
-        let rows = rows(run, |row| row.error.as_deref() == Some(&kind.what));
+        let rows = rows(run, |row| row.protocol.is_http() && row.error.as_deref() == Some(&kind.what));
         let cells = [["✗ no answer".into(), wide(&kind.what), count(kind.count)], seen(run, &kind.seen)].concat();
         table.row_with("bad", rows, cells);
     }
     for answer in &errors.answers {
         let (class, mark, note) =
             if answer.expected { ("", "answer", ", expected by the script") } else { ("bad", "✗ answer", "") };
-        let rows = rows(run, |row| row.status == Some(answer.status) && row.failed != answer.expected);
+        let rows = rows(run, |row| {
+            row.protocol.is_http() && row.status == Some(answer.status) && row.failed != answer.expected
+        });
         let what = format!("status {}{note}", answer.status);
         let cells = [[mark.into(), what.into(), count(answer.count)], seen(run, &answer.seen)].concat();
         table.row_with(class, rows, cells);
     }
+    for (what, of_kind) in of_others(run) {
+        let count = count(of_kind.iter().map(|row| row.durations.count).sum());
+        let rows = rows(run, |row| of_kind.iter().any(|known| std::ptr::eq(*known, row)));
+        let cells = [["✗ failed".into(), wide(&what), count], seen(run, &seen_of(&of_kind))].concat();
+        table.row_with("bad", rows, cells);
+    }
     table.html()
+}
+
+/// Rows that failed and are no requests of HTTP, by what went wrong: the document's errors do not count them.
+fn of_others<'a>(run: &ShownRun<'a>) -> BTreeMap<String, Vec<&'a RequestRow>> {
+    let mut found: BTreeMap<String, Vec<&RequestRow>> = BTreeMap::new();
+    for row in run.document.requests.rows.iter().filter(|row| !row.protocol.is_http()) {
+        row.failure().into_iter().for_each(|what| found.entry(what).or_default().push(row));
+    }
+    found
+}
+
+/// The first and the last second of rows, and the most frequent of them as an example.
+fn seen_of(rows: &[&RequestRow]) -> Seen {
+    let first = rows.iter().filter_map(|row| row.first_s).reduce(f64::min);
+    let last = rows.iter().filter_map(|row| row.last_s).reduce(f64::max);
+    let most = rows.iter().filter(|row| !row.is_other()).max_by_key(|row| row.durations.count);
+    let example = most.map(|row| format!("{} {}", row.method, row.example.as_ref().unwrap_or(&row.name)));
+    Seen { first_s: first, last_s: last, example }
 }
 
 fn wide(text: &str) -> CellText {

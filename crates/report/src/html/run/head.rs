@@ -69,6 +69,7 @@ pub(super) fn main_trend(document: &Document) -> Option<(&Metric, &'static str)>
     let named = [
         ("message_delay", "messages"),
         ("http_req_duration", "requests"),
+        ("grpc_req_duration", "calls"),
         ("ws_connecting", "connections"),
         ("iteration_duration", "iterations"),
     ];

@@ -14,7 +14,7 @@ use units::show;
 use super::plots::unit_of;
 use super::shown_run::{ShownRun, plain};
 use super::tables::titled;
-use crate::document::{Histogram, Metric, RequestRow, Requests};
+use crate::document::{Histogram, Metric, Protocol, RequestRow, Requests};
 use crate::html::chart::{ChartLine, INK, Lines, Percentiles, Unit};
 use crate::html::table::CellText;
 use crate::html::{Table, json_island};
@@ -42,8 +42,11 @@ pub(super) fn section(run: &ShownRun<'_>) -> Vec<String> {
     let cut = "there were more kinds of requests than rows: \"other requests\" are the rest, by outcome; give requests \
                whose URLs have numbers in them a name (tags: { name }), and they are one row";
     let note = if requests.is_cut { format!("<p class=\"about\">{cut}</p>") } else { String::new() };
+    let opens = requests.rows.iter().any(|row| row.protocol == Protocol::WebSocket);
+    let opens = if opens { "<p class=\"about\">a WebSocket (WS) took as long as it took to open</p>" } else { "" };
     vec![
         note,
+        opens.to_owned(),
         by_request(run),
         by(run, "Scenario", |row| &row.scenario),
         by(run, "Group", |row| &row.group),
@@ -73,7 +76,10 @@ fn by_request(run: &ShownRun<'_>) -> String {
     let table = Table::new(head).texts(2).told_by(1).named("Requests by URL or name, status and error");
     let mut table = table.over_stretches("- - count rate share p50 p95 p99 max");
     let all = requests.rows.iter().map(|row| row.durations.count).sum::<u64>();
-    let key = |row: &RequestRow| (row.name.clone(), row.method.clone(), row.status, row.error.clone(), row.failed);
+    let key = |row: &RequestRow| {
+        let asked = (row.name.clone(), row.method.clone(), row.protocol);
+        (asked, row.status, row.error.clone(), row.failed)
+    };
     for (_, sum) in sums(requests, key) {
         let row = &requests.rows[sum.rows[0]];
         let (class, status) = status(row);
@@ -126,19 +132,19 @@ fn rows_of(rows: &[usize]) -> String {
 
 /// Never by colour alone.
 fn status(row: &RequestRow) -> (&'static str, String) {
-    let status = row.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let status = row.outcome().unwrap_or_else(|| "no answer".to_owned());
     if row.failed { ("bad", format!("✗ {status}")) } else { ("", status) }
 }
 
 /// The request in words, with why it failed and an example below it.
 fn what(row: &RequestRow) -> CellText {
     if row.is_other() {
-        return "other requests".into();
+        return row.what().into();
     }
     let below = |text: &str| format!("<small class=\"sure\">{}</small>", plain(text));
     let error = row.error.as_deref().map(below).unwrap_or_default();
     let example = row.example.as_deref().map(|url| below(&format!("as {url}"))).unwrap_or_default();
-    CellText::html(format!("<span class=\"url\">{} {}{error}{example}</span>", plain(&row.method), plain(&row.name)))
+    CellText::html(format!("<span class=\"url\">{}{error}{example}</span>", plain(&row.what())))
 }
 
 /// What `stretch.js` reads.
@@ -165,13 +171,8 @@ pub(super) fn errors_over_time(run: &ShownRun<'_>) -> String {
     if blocks.is_empty() {
         return String::new();
     }
-    let kind = |row: &RequestRow| match (row.failed, row.status, &row.error) {
-        (false, ..) => None,
-        (_, Some(status), _) => Some(format!("status {status}")),
-        (_, None, error) => Some(error.clone().unwrap_or_else(|| "no answer".to_owned())),
-    };
     let mut lines = Vec::new();
-    let kinds = sums(requests, kind);
+    let kinds = sums(requests, RequestRow::failure);
     let kinds = kinds.into_iter().filter_map(|(kind, sum)| Some((kind?, sum)));
     for (name, sum) in kinds.take(LINES) {
         let mut counts = vec![0_u64; blocks.starts_s.len()];
@@ -219,7 +220,7 @@ pub(super) fn spectrum(run: &ShownRun<'_>, all: &Metric) -> String {
     let before = before.filter(|trend| trend.count() > 0);
     let before = before.map(|trend| ChartLine { colour: Some(7), ..line("all requests, before".to_owned(), &trend) });
     lines.extend(before);
-    let mut kinds = sums(&run.document.requests, |row| (row.method.clone(), row.name.clone()));
+    let mut kinds = of_http(run);
     kinds.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.durations.count()));
     if kinds.len() > 1 {
         let named = kinds.iter().filter(|((method, _), _)| !method.is_empty()).take(LINES);
@@ -234,10 +235,16 @@ pub(super) fn spectrum(run: &ShownRun<'_>, all: &Metric) -> String {
     Percentiles { title, note: Some(note), unit, percents: &percents, lines }.html()
 }
 
+/// Requests of HTTP by method and name.
+fn of_http(run: &ShownRun<'_>) -> Vec<((String, String), RowSum)> {
+    let key = |row: &RequestRow| (row.protocol.is_http(), row.method.clone(), row.name.clone());
+    let kinds = sums(&run.document.requests, key).into_iter();
+    kinds.filter(|((is_http, ..), _)| *is_http).map(|((_, method, name), sum)| ((method, name), sum)).collect()
+}
+
 /// The request whose 95th percentile is highest among those that are not rare, and that percentile.
 pub(super) fn slowest(run: &ShownRun<'_>) -> Option<(String, f64)> {
-    let requests = &run.document.requests;
-    let kinds = sums(requests, |row| (row.method.clone(), row.name.clone()));
+    let kinds = of_http(run);
     let all: u64 = kinds.iter().map(|(_, sum)| sum.durations.count()).sum();
     let known = kinds.iter().filter(|((method, _), _)| !method.is_empty());
     let usual = known.filter(|(_, sum)| sum.durations.count() * 100 >= all && sum.durations.count() >= 20);

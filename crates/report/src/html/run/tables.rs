@@ -224,7 +224,10 @@ fn generator(run: &ShownRun<'_>) -> String {
         table.row([format!("worker {number}"), percent(worker.cpu_share), waited].into_iter().chain(lag));
     }
     let used = (!generator.too_short).then(|| format!("the whole process used {:.2} cores", generator.process_cores));
-    format!("{}{}", table.html(), facts(&used.into_iter().collect::<Vec<_>>()))
+    let target = run.document.generator_seconds.as_ref().and_then(|seconds| seconds.target.as_ref());
+    let target = target.and_then(|target| Some(format!("{} used {:.2} cores", target.name, target.mean()?)));
+    let used = used.into_iter().chain(target.map(|text| plain(&text)));
+    format!("{}{}", table.html(), facts(&used.collect::<Vec<_>>()))
 }
 
 fn machine(run: &ShownRun<'_>) -> String {

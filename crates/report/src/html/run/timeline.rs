@@ -28,8 +28,10 @@ fn rates(run: &ShownRun<'_>) -> String {
     let requests = rate_lines(run, &[("http_reqs", "requests")]).into_iter().chain(failed);
     let requests = requests.chain(rate_before(run, "http_reqs")).collect();
     let http = over_time(run, "Requests", Unit::PerSecond, requests, true);
+    let calls = rate_lines(run, &[("grpc_req_duration", "calls that ended")]);
+    let calls = over_time(run, "gRPC calls", Unit::PerSecond, calls, true);
     let messages = rate_lines(run, &[("ws_msgs_received", "received"), ("ws_msgs_sent", "sent")]);
-    format!("{http}{}", over_time(run, "WebSocket messages", Unit::PerSecond, messages, true))
+    format!("{http}{calls}{}", over_time(run, "WebSocket messages", Unit::PerSecond, messages, true))
 }
 
 /// Errors by kind; where only their sum is known over time, the share that failed.
@@ -53,6 +55,7 @@ fn durations(run: &ShownRun<'_>) -> String {
     let title = match of {
         "messages" => return String::new(),
         "requests" => "Request duration",
+        "calls" => "Call duration",
         "connections" => "Time to connect",
         _ => return String::new(),
     };
@@ -78,17 +81,23 @@ fn users(run: &ShownRun<'_>) -> String {
     over_time(run, "Virtual users", Unit::Number, users, false)
 }
 
-/// Whether a bad second was the generator's.
+/// Whether a bad second was the generator's, or the target's where that was on the same machine.
 fn generator(run: &ShownRun<'_>) -> Vec<String> {
-    let line = |name: &str, values: Option<Vec<Option<f64>>>| values.map(|values| ChartLine::new(name, values));
+    let line = |name: String, values: Option<Vec<Option<f64>>>| values.map(|values| ChartLine::new(name, values));
+    let target = run.document.generator_seconds.as_ref().and_then(|generator| generator.target.as_ref());
     let busy = of_generator(run, |generator| &generator.busiest_share, true);
+    let mut cpu: Vec<ChartLine> = match target {
+        None => line("its busiest worker, of a core".to_owned(), busy).into_iter().collect(),
+        Some(_) => line("generator's busiest worker, of a core".to_owned(), busy).into_iter().collect(),
+    };
+    cpu.extend(target.and_then(|target| {
+        let used = some(run.intervals.of_column(&target.cores, true));
+        Some(ChartLine { colour: Some(1), ..line(format!("{}, of a core", target.name), used)? })
+    }));
     let late = of_generator(run, |generator| &generator.lag_p99_ms, true);
-    let busy = line("its busiest worker, of a core", busy).into_iter().collect();
-    let late = line("how late its event loops were, p99", late).into_iter().collect();
-    vec![
-        over_time(run, "Generator: CPU", Unit::Share, busy, true),
-        over_time(run, "Generator: lag", Unit::Time, late, false),
-    ]
+    let late = line("how late its event loops were, p99".to_owned(), late).into_iter().collect();
+    let title = if target.is_some() { "CPU of generator and target" } else { "Generator: CPU" };
+    vec![over_time(run, title, Unit::Share, cpu, true), over_time(run, "Generator: lag", Unit::Time, late, false)]
 }
 
 /// A column of the generator as points of a chart: the worst of its intervals, or their mean.
@@ -98,6 +107,9 @@ fn of_generator(
     is_worst: bool,
 ) -> Option<Vec<Option<f64>>> {
     let column = of(run.document.generator_seconds.as_ref()?);
-    let values = run.intervals.of_column(column, is_worst);
+    some(run.intervals.of_column(column, is_worst))
+}
+
+fn some(values: Vec<Option<f64>>) -> Option<Vec<Option<f64>>> {
     values.iter().any(Option::is_some).then_some(values)
 }

@@ -8,6 +8,7 @@
 use units::show;
 
 use super::data::{JudgedBy, TableRow};
+use super::text::listed;
 use crate::document::Cause;
 use crate::stats::{Direction, Question, Verdict, answer, pairs_needed};
 
@@ -21,13 +22,13 @@ pub fn mark(rows: &mut [TableRow], names: &[String], loads_differ: bool) -> (Jud
         return (JudgedBy::Rate, verdict(rows, names, &by_rate, JudgedBy::Rate));
     };
     let why = rows[*limited].limited_by.unwrap_or(Cause::Busy).text();
+    let limited = format!("{why} in runs of {}", names[*limited]);
     if rated.iter().any(|&row| rows[row].per_server_cpu_s.is_none()) {
-        return (JudgedBy::Rate, format!("no best: {why} in runs of {}", names[*limited]));
+        return (JudgedBy::Rate, format!("no best, because {limited}"));
     }
-    let limited = &names[*limited];
     let by_cpu = ranked(rows, rated, JudgedBy::ServerCpu);
     let verdict = verdict(rows, names, &by_cpu, JudgedBy::ServerCpu);
-    (JudgedBy::ServerCpu, format!("by the server's CPU time, because {why} in runs of {limited}: {verdict}"))
+    (JudgedBy::ServerCpu, format!("{verdict} (rates tell nothing, because {limited})"))
 }
 
 /// The rows from the best to the worst.
@@ -48,7 +49,11 @@ fn verdict(rows: &mut [TableRow], names: &[String], ranked: &[usize], judged_by:
     let pairs = questions.iter().map(|question| question.differences.len()).min().unwrap_or(0);
     let needed = pairs_needed(others.len());
     if pairs < needed {
-        return format!("no best: {pairs} valid rounds, {needed} are needed to tell {} apart", count(rows.len()));
+        let (rounds, are) = (show::counted(pairs, "round"), if pairs == 1 { "is" } else { "are" });
+        return format!(
+            "no best yet, because {rounds} {are} valid and it takes {needed} to tell {} apart",
+            count(rows.len())
+        );
     }
     let answers = answer(&questions);
     let unproven: Vec<&str> = others
@@ -58,15 +63,17 @@ fn verdict(rows: &mut [TableRow], names: &[String], ranked: &[usize], judged_by:
         .map(|(&other, _)| names[other].as_str())
         .collect();
     if !unproven.is_empty() {
-        return format!("no best: {} cannot be told from {}", names[best], unproven.join(", "));
+        let by = if judged_by == JudgedBy::ServerCpu { " by the server's CPU time" } else { "" };
+        return format!("no best{by}, because {} cannot be told from {}", names[best], listed(&unproven, "or"));
     }
     rows[best].best = true;
     let (low, high) = answers[0].estimate.interval.expect("a verdict has an interval");
     let (best, next) = (&names[best], &names[others[0]]);
+    let by = between(percent(low), percent(high));
     match judged_by {
-        JudgedBy::Rate => format!("best: {best}, {} to {} faster than {next}", percent(low), percent(high)),
+        JudgedBy::Rate => format!("{best} is the best, {by} faster than {next}"),
         JudgedBy::ServerCpu => {
-            format!("best: {best}, {} to {} more requests for each CPU second than {next}", percent(low), percent(high))
+            format!("{best} is the best by the server's CPU time, {by} more requests for each CPU second than {next}")
         }
     }
 }
@@ -89,6 +96,11 @@ fn count(rows: usize) -> String {
     if rows == 2 { String::from("two") } else { rows.to_string() }
 }
 
+/// One figure where both ends are shown as the same.
+fn between(low: String, high: String) -> String {
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
 /// A difference of logarithms.
 fn percent(difference: f64) -> String {
     show::percent(difference.exp_m1(), 1)
@@ -109,15 +121,15 @@ mod tests {
     #[test]
     fn only_what_is_proven_is_marked() {
         let found = verdicts(|_| ());
-        assert_eq!(found[0], (String::from("best: b, 10.0 % to 10.0 % faster than a"), vec![false, true]));
+        assert_eq!(found[0], (String::from("b is the best, 10.0 % faster than a"), vec![false, true]));
         assert_eq!(found[1].1, [false, false], "differences of both signs");
-        assert!(found[1].0.starts_with("no best: "), "{}", found[1].0);
+        assert_eq!(found[1].0, "no best, because a cannot be told from b");
     }
 
     #[test]
     fn few_rounds_give_no_verdict() {
         let found = verdicts(|document| document.runs.retain(|run| run.round <= 5));
-        assert_eq!(found[0].0, "no best: 5 valid rounds, 6 are needed to tell two apart");
+        assert_eq!(found[0].0, "no best yet, because 5 rounds are valid and it takes 6 to tell two apart");
         assert_eq!(found[0].1, [false, false]);
     }
 
@@ -137,17 +149,15 @@ mod tests {
     #[test]
     fn where_the_generator_was_the_limit_the_servers_cpu_time_decides() {
         let found = verdicts(|document| limited(document, "a", 1.5));
-        let because = "by the server's CPU time, because the generator was the limit in runs of a: ";
-        assert_eq!(
-            found[0],
-            (format!("{because}best: b, 65.0 % to 65.0 % more requests for each CPU second than a"), vec![false, true])
-        );
+        let because = "(rates tell nothing, because the generator was the limit in runs of a)";
+        let best = "b is the best by the server's CPU time, 65.0 % more requests for each CPU second than a";
+        assert_eq!(found[0], (format!("{best} {because}"), vec![false, true]));
     }
 
     #[test]
     fn who_leads_may_have_a_full_generator() {
         let found = verdicts(|document| limited(document, "b", 1.0));
-        assert_eq!(found[0].0, "best: b, 10.0 % to 10.0 % faster than a", "it is at least so fast");
+        assert_eq!(found[0].0, "b is the best, 10.0 % faster than a", "it is at least so fast");
     }
 
     #[test]
@@ -156,7 +166,7 @@ mod tests {
             limited(document, "a", 1.0);
             document.runs.iter_mut().for_each(|run| run.server.as_mut().unwrap().cpu_s = 1.95);
         });
-        assert_eq!(found[0].0, "best: b, 10.0 % to 10.0 % faster than a");
+        assert_eq!(found[0].0, "b is the best, 10.0 % faster than a");
     }
 
     #[test]
@@ -165,7 +175,18 @@ mod tests {
             limited(document, "a", 1.0);
             document.runs.iter_mut().for_each(|run| run.server = None);
         });
-        assert_eq!(found[0], (String::from("no best: the generator was the limit in runs of a"), vec![false, false]));
+        assert_eq!(
+            found[0],
+            (String::from("no best, because the generator was the limit in runs of a"), vec![false, false])
+        );
+    }
+
+    #[test]
+    fn sentences_are_right_in_number() {
+        let found = verdicts(|document| document.runs.retain(|run| run.round <= 1));
+        assert_eq!(found[0].0, "no best yet, because 1 round is valid and it takes 6 to tell two apart");
+        let between = |low: &str, high: &str| super::between(low.into(), high.into());
+        assert_eq!([between("1 %", "1 %"), between("1 %", "2 %")], ["1 %", "1 % to 2 %"]);
     }
 
     #[test]

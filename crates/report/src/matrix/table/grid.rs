@@ -16,7 +16,7 @@ pub(super) fn sheets(tables: &Tables) -> Vec<Sheet> {
     for (heading, groups) in groups {
         sheets.push(Sheet { rows: rows(tables, &groups, &figures, true), heading: heading.clone() });
         if !stats.is_empty() {
-            let what = "server statistics: how much they changed during a run, levels of gauges";
+            let what = "server statistics: the change during a run, of gauges the level";
             let heading = if heading.is_empty() { what.to_owned() } else { format!("{heading}, {what}") };
             sheets.push(Sheet { rows: rows(tables, &groups, &stats, false), heading });
         }

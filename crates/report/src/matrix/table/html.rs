@@ -6,9 +6,9 @@ use std::fmt::Write;
 use units::show::counted;
 
 use super::data::{JudgedBy, RowGroup, TableRow, Tables};
-use super::notes;
+use super::options::known;
 use super::sheet::Sheet;
-use super::text;
+use super::{chooser, notes, text};
 use crate::html::chart::{Bar, Bars, ChartLine, Percentiles, Unit};
 use crate::html::table::CellText;
 use crate::html::{Page, Table, Text, grid};
@@ -24,6 +24,8 @@ pub fn html(document: &MatrixDocument, tables: &Tables) -> String {
     // Who asks for a pivot looks for its grids.
     let sections = if tables.pivot.is_some() { [sheets, charts] } else { [charts, sheets] };
     sections.iter().for_each(|(title, pieces)| page.section(title, pieces));
+    page.section("Pivot", &chooser::section(tables, &known(&document.plan)));
+    page.script(include_str!("../../html/pivot.js"));
     page.section("What was left out", &failures(document));
     page.section("Plan and machine", &[circumstances(document)]);
     page.html()
@@ -35,7 +37,7 @@ fn head(document: &MatrixDocument, tables: &Tables) -> String {
     let pins = [("servers", &plan.pin.server), ("load", &plan.pin.load)]
         .iter()
         .filter(|(_, pinned)| !pinned.is_empty())
-        .map(|(what, pinned)| format!("{what} on core {}", cores(pinned)))
+        .map(|(what, pinned)| format!("{what} on core{} {}", if pinned.len() == 1 { "" } else { "s" }, cores(pinned)))
         .collect::<Vec<_>>();
     let facts = [
         document.started_at.replace('T', " ").replace('Z', " UTC"),
@@ -45,7 +47,7 @@ fn head(document: &MatrixDocument, tables: &Tables) -> String {
             counted(plan.rounds as usize, "round"),
             document.seed
         ),
-        format!("{} on {} cores", environment.cpu_model, environment.cores),
+        format!("{} on {}", environment.cpu_model, counted(environment.cores, "core")),
         pins.join(", "),
         format!("Onrush {}", document.onrush),
     ];
@@ -65,6 +67,8 @@ fn verdicts(tables: &Tables) -> Vec<(&'static str, String)> {
     let notes = tables.notes.iter().map(|note| match note.chars().next() {
         Some('✗') => ("bad", note.trim_start_matches(['✗', ' ']).to_owned()),
         Some('!') => ("warn", note.trim_start_matches(['!', ' ']).to_owned()),
+        // The mark of its rows in the table.
+        Some('?') => ("warn", note.clone()),
         _ => ("", note.clone()),
     });
     groups.chain(notes).collect()
@@ -122,7 +126,8 @@ fn sheets(tables: &Tables) -> Vec<String> {
     for Sheet { heading, rows } in text::sheets(tables) {
         let Some((head, rows)) = rows.split_first() else { continue };
         let texts = head.iter().filter(|field| !field.right).count();
-        let mut table = Table::new(head.iter().map(|field| field.text.as_str())).texts(texts).named(&heading);
+        let caption = if heading.is_empty() { "All variants in all cells" } else { heading.as_str() };
+        let mut table = Table::new(head.iter().map(|field| field.text.as_str())).texts(texts).named(caption);
         for row in rows {
             let best = row.iter().any(|field| field.bold);
             let cells = row.iter().map(|field| match field.bold {
@@ -176,8 +181,8 @@ mod tests {
         last.output = vec![String::from("<script>alert(1)</script>")];
         let page = html(&document, &tables(&document, &TableOptions::default()).expect("its axes"));
         assert_eq!(page.matches("<figure class=\"chart\">").count(), 4, "two for each group");
-        assert!(page.contains("<li class=\"good\">size=1k: best: b, 10.0 % to 10.0 % faster than a</li>"), "{page}");
-        assert!(page.contains("<li class=\"bad\">b size=10k: left out of round 8: the server died</li>"));
+        assert!(page.contains("<li class=\"good\">size=1k: b is the best, 10.0 % faster than a</li>"), "{page}");
+        assert!(page.contains("<li class=\"bad\">round 8 of b (size=10k) is left out: the server died</li>"));
         assert!(page.contains("<pre tabindex=\"0\">&lt;script&gt;alert(1)") && !page.contains("<script>alert"));
         assert!(
             page.contains("<tr class=\"strong\"><th scope=\"row\">1k</th><td>b</td><td class=\"n\"><b>1,150</b></td>"),

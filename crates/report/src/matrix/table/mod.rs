@@ -4,6 +4,7 @@
 //! cell, its figures medians over the rounds; only valid runs count, and what was left out is said below.
 
 mod best;
+mod chooser;
 mod column;
 mod csv;
 mod data;
@@ -165,10 +166,11 @@ pub(super) mod tests {
         assert_eq!((b.server_cores, b.load_cores), (Some(0.5), Some(0.25)));
         assert_eq!((large.rows[1].valid, large.rows[1].made), (7, 8));
         assert_eq!(tables.notes.last().map(String::as_str), Some(BEST_IS_BY_RATE));
-        assert_eq!(tables.notes[0], "✗ b size=10k: left out of round 8: the server died");
+        assert_eq!(tables.notes[0], "✗ round 8 of b (size=10k) is left out: the server died");
         assert!(
             tables.notes[1].ends_with(
-                "1.0 s (1.0 %) starting and stopping servers, 2.0 s (2.0 %) loads, 1.0 s (1.0 %) the matrix's own"
+                "1.0 s (1.0 %) starting and stopping servers, 2.0 s (2.0 %) starting and ending loads and 1.0 s \
+                 (1.0 %) between the runs"
             ),
             "{}",
             tables.notes[1]

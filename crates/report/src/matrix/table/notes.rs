@@ -6,20 +6,22 @@ use units::show::{counted, percent};
 
 use super::column;
 use super::data::Tables;
+use super::text::listed;
 use crate::document::Cause;
 use crate::matrix::document::{MatrixDocument, RunRecord};
 use crate::matrix::number;
 
 /// Why `compare` may say less of the same runs.
-pub(super) const BEST_IS_BY_RATE: &str = "a best goes by one figure, with no margin and Holm's correction over the \
-    rows; `onrush compare` judges several metrics together, so with few rounds it may not tell yet";
+pub(super) const BEST_IS_BY_RATE: &str = "the best goes by one figure, without a margin and with Holm's correction \
+    over the rows; `onrush compare` judges several metrics together, so with few rounds it may find no difference yet";
 
 /// What the reader must know: what failed, where the generator was the limit, what the matrix itself took.
 pub(super) fn notes(document: &MatrixDocument, tables: &Tables) -> Vec<String> {
     let mut notes = Vec::new();
     for runs in failures(document) {
         let reason = runs[0].reason.as_deref().unwrap_or("it failed");
-        notes.push(format!("✗ {}: left out of {}: {reason}", label(runs[0]), rounds(&runs)));
+        let are = if runs.len() == 1 { "is" } else { "are" };
+        notes.push(format!("✗ {} of {} {are} left out: {reason}", rounds(&runs), label(runs[0])));
     }
     notes.extend(limited(document));
     notes.extend(accepted(document));
@@ -27,27 +29,27 @@ pub(super) fn notes(document: &MatrixDocument, tables: &Tables) -> Vec<String> {
     notes.extend(unread_stats(document));
     let hidden = column::hidden_stats(tables);
     if hidden > 0 {
-        notes.push(format!("{hidden} more server statistics are in the result; names in the plan's stats choose some"));
+        let more =
+            if hidden == 1 { "1 more server statistic is" } else { &format!("{hidden} more server statistics are") };
+        notes.push(format!("{more} in the result; names in the plan's stats choose which are shown"));
     }
     notes.extend(disturbances(document));
     let timing = &document.timing;
     if timing.total_s() > 0.0 {
         let part = |seconds: f64| format!("{} ({})", number::seconds(seconds), percent(timing.share(seconds), 1));
-        let commands = match timing.commands_s > 0.05 {
-            true => format!("{} the plan's commands, ", part(timing.commands_s)),
-            false => String::new(),
-        };
-        notes.push(format!(
-            "{} in {}: {} measured, {} warming up, {commands}{} starting and stopping servers, {} loads, {} \
-             the matrix's own",
-            counted(document.runs.len(), "run"),
-            number::seconds(timing.total_s()),
-            part(timing.measured_s),
-            part(timing.warm_up_s),
-            part(timing.servers_s),
-            part(timing.loads_s),
-            part(timing.own_s),
-        ));
+        let commands =
+            (timing.commands_s > 0.05).then(|| format!("{} in the plan's commands", part(timing.commands_s)));
+        let parts = [
+            Some(format!("{} measured", part(timing.measured_s))),
+            Some(format!("{} warming up", part(timing.warm_up_s))),
+            commands,
+            Some(format!("{} starting and stopping servers", part(timing.servers_s))),
+            Some(format!("{} starting and ending loads", part(timing.loads_s))),
+            Some(format!("{} between the runs", part(timing.own_s))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let (runs, total) = (counted(document.runs.len(), "run"), number::seconds(timing.total_s()));
+        notes.push(format!("{runs} took {total}: {}", listed(&parts, "and")));
     }
     if tables.groups.iter().flat_map(|group| &group.rows).any(|row| row.best) {
         notes.push(String::from(BEST_IS_BY_RATE));
@@ -71,7 +73,7 @@ fn limited(document: &MatrixDocument) -> Vec<String> {
                  to cores of their own; --accept-late counts such runs"
             }
         };
-        format!("! in {count} of {} runs {}: {meaning}", valid.len(), cause.text())
+        format!("! in {count} of {} {}: {meaning}", counted(valid.len(), "run"), cause.text())
     };
     counts.into_iter().map(line).collect()
 }
@@ -82,7 +84,7 @@ fn accepted(document: &MatrixDocument) -> Option<String> {
     let lines: Vec<Option<String>> = valid.map(RunRecord::accepted).collect();
     let count = lines.iter().flatten().count();
     let first = lines.iter().flatten().next()?;
-    Some(format!("! ~ in {count} of {} runs: {first}", lines.len()))
+    Some(format!("! ~ in {count} of {}: {first}", counted(lines.len(), "run")))
 }
 
 /// Runs that count although some of their figures are in doubt.
@@ -91,7 +93,7 @@ fn doubtful(document: &MatrixDocument) -> Option<String> {
     let lines: Vec<Option<String>> = valid.map(RunRecord::doubt).collect();
     let count = lines.iter().flatten().count();
     let first = lines.iter().flatten().next()?;
-    Some(format!("? in {count} of {} runs figures are in doubt: {first}", lines.len()))
+    Some(format!("? in {count} of {} figures are in doubt: {first}", counted(lines.len(), "run")))
 }
 
 /// Whether variants bring loads of their own.
@@ -105,9 +107,9 @@ fn unread_stats(document: &MatrixDocument) -> Option<String> {
     let problems: Vec<String> = document.runs.iter().filter_map(problem).collect();
     let first = problems.first()?;
     Some(format!(
-        "! in {} of {} runs server statistics could not be read: {first}",
+        "! in {} of {} server statistics could not be read: {first}",
         problems.len(),
-        document.runs.len()
+        counted(document.runs.len(), "run")
     ))
 }
 
@@ -117,7 +119,7 @@ fn disturbances(document: &MatrixDocument) -> Vec<String> {
     let stolen: Vec<f64> = machines.iter().filter_map(|machine| machine.notable_steal()).collect();
     let throttled = machines.iter().filter(|machine| machine.was_throttled()).count();
     let most = stolen.iter().copied().fold(0.0, f64::max) * 100.0;
-    let of_all = |count: usize| format!("{count} of {} runs", machines.len());
+    let of_all = |count: usize| format!("{count} of {}", counted(machines.len(), "run"));
     let told = [
         (!stolen.is_empty())
             .then(|| format!("! in {} the hypervisor took CPU time away, up to {most:.0} %", of_all(stolen.len()))),
@@ -136,14 +138,14 @@ pub(super) fn failures(document: &MatrixDocument) -> Vec<Vec<&RunRecord>> {
     failures.into_values().collect()
 }
 
-/// `round 3`, `rounds 1, 2, 3`.
+/// `round 3`, `rounds 1, 2 and 3`.
 pub(super) fn rounds(runs: &[&RunRecord]) -> String {
     let numbers: Vec<String> = runs.iter().map(|run| run.round.to_string()).collect();
-    format!("round{} {}", if runs.len() > 1 { "s" } else { "" }, numbers.join(", "))
+    format!("round{} {}", if runs.len() > 1 { "s" } else { "" }, listed(&numbers, "and"))
 }
 
-/// `a size=1k`.
+/// `a (size=1k, over=tcp)`.
 pub(super) fn label(run: &RunRecord) -> String {
-    let axes = run.axes.iter().map(|(axis, value)| format!(" {axis}={value}"));
-    std::iter::once(run.variant.clone()).chain(axes).collect()
+    let axes: Vec<String> = run.axes.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+    if axes.is_empty() { run.variant.clone() } else { format!("{} ({})", run.variant, axes.join(", ")) }
 }

@@ -11,7 +11,7 @@ use super::data::{JudgedBy, TableRow, Tables};
 use super::sheet::{Field, Sheet};
 
 /// The percentiles of a pivot by default; 100 is the maximum.
-pub const PIVOT_PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 100.0];
+pub const PIVOT_PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 100.0];
 
 /// Which axes (or `variant`) are what.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -160,7 +160,7 @@ fn values(row: &TableRow, axes: &[String]) -> Vec<String> {
 }
 
 /// Each once, in the order in which they come: the plan's.
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+pub(super) fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for item in items {
         if !seen.contains(&item) {

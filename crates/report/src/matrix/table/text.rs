@@ -60,6 +60,16 @@ fn head(tables: &Tables) -> String {
     }
 }
 
+/// `a`, `a or b`, `a, b or c`.
+pub(super) fn listed(names: &[impl AsRef<str>], word: &str) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match &names[..] {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
+    }
+}
+
 fn push_notes(out: &mut String, tables: &Tables, bullet: &str) {
     let verdicts = tables.verdicts().into_iter().map(|(_, line)| line);
     let lines: Vec<String> = verdicts.chain(tables.notes.iter().cloned()).collect();
@@ -121,6 +131,12 @@ mod tests {
         assert!(text.contains("\n### size=1k\n\n| variant | http\\_reqs/s | lowest"), "{text}");
         assert!(text.contains("|---|--:|--:|--:|"), "{text}");
         assert_eq!(text.matches("\n### ").count(), 2);
+    }
+
+    #[test]
+    fn lists_end_with_a_word() {
+        let listed = |names: &[&str]| super::listed(names, "and");
+        assert_eq!([listed(&["a"]), listed(&["a", "b"]), listed(&["a", "b", "c"])], ["a", "a and b", "a, b and c"]);
     }
 
     #[test]

@@ -198,7 +198,8 @@ pub async fn unary(vu: &Vu, connected: &Connected, bound: &Bound, params: &CallP
     } else {
         carried(vu, connected, bound, params, message).await
     };
-    bound.labels.ended(vu, params, ended.status.code, ms(began.elapsed()));
+    let failed = ended.status.code != status::OK;
+    bound.labels.ended(vu, params, (&ended.status, failed), ms(began.elapsed()));
     ended
 }
 

@@ -2,10 +2,13 @@
 
 use std::cell::RefCell;
 
-use metrics::{MetricId, Series, SystemTag, builtin};
+use grpc::status::{self, Status};
+use metrics::{MetricId, Protocol, Series, SystemTag, builtin};
 
 use super::params::CallParams;
 use crate::Vu;
+use crate::asked::{AskedRow, ErrorTexts};
+use crate::modules::http::url::UrlCache;
 use crate::series::{SampleTags, SeriesCache};
 
 /// What tells the samples of a call from those of others.
@@ -18,8 +21,15 @@ pub struct CallLabels {
     pub path: String,
     /// Address and path.
     pub url: String,
-    /// The series of calls without tags of their own, by what the user's tags were and by status.
-    last: RefCell<Option<((u32, u32), Series)>>,
+    /// The series of the last call without tags of its own.
+    last: RefCell<Option<LastCall>>,
+}
+
+/// A call whose series is known.
+struct LastCall {
+    tags_key: u32,
+    status: Status,
+    series: Series,
 }
 
 impl CallLabels {
@@ -62,19 +72,37 @@ impl CallLabels {
         vu.worker_local::<SeriesCache>().resolve(vu, metric, &own)
     }
 
-    /// A call ended with this status, after this many milliseconds.
-    pub fn ended(&self, vu: &Vu, params: &CallParams, status: u32, ms: f64) {
-        let is_plain = params.tags.is_none() && params.name.is_none();
-        let key = (vu.tags_key(), status);
-        let known = self.last.borrow().filter(|(known, _)| is_plain && *known == key).map(|(_, series)| series);
+    /// A call ended with this status, and failed or not, after this many milliseconds.
+    pub fn ended(&self, vu: &Vu, params: &CallParams, (status, failed): (&Status, bool), ms: f64) {
+        let (is_plain, tags_key) = (params.tags.is_none() && params.name.is_none(), vu.tags_key());
+        let same = |last: &&LastCall| is_plain && last.tags_key == tags_key && last.status == *status;
+        let known = self.last.borrow().as_ref().filter(same).map(|last| last.series);
         let series = known.unwrap_or_else(|| {
-            let own = self.tags(vu, params, Some(status));
-            let series = vu.worker_local::<SeriesCache>().resolve(vu, builtin::GRPC_REQ_DURATION, &own);
+            let series = self.series_of_call(vu, params, status, failed);
             if is_plain {
-                *self.last.borrow_mut() = Some((key, series));
+                *self.last.borrow_mut() = Some(LastCall { tags_key, status: status.clone(), series });
             }
             series
         });
         vu.recorder().add(series, ms, vu.now_ns());
+    }
+
+    fn series_of_call(&self, vu: &Vu, params: &CallParams, status: &Status, failed: bool) -> Series {
+        let own = self.tags(vu, params, Some(status.code));
+        let error = match &*status.message {
+            _ if status.code == status::OK => String::new(),
+            "" => status.name(),
+            message => format!("{}: {message}", status.name()),
+        };
+        let urls = UrlCache::of(vu);
+        let asked = AskedRow {
+            protocol: Protocol::Grpc,
+            name: params.name.as_deref().unwrap_or(&self.path),
+            example: Some(&*self.url),
+            status: u16::try_from(status.code).unwrap_or(u16::MAX),
+            error: &ErrorTexts::of(vu, urls.mask().text(&error)),
+            failed,
+        };
+        vu.worker_local::<SeriesCache>().resolve_asked(vu, builtin::GRPC_REQ_DURATION, &own, &asked)
     }
 }

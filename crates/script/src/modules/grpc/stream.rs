@@ -315,11 +315,11 @@ impl Stream {
     }
 
     /// Records the end, once.
-    fn finish(&self, vu: &Vu, code: u32) {
+    fn finish(&self, vu: &Vu, status: &Status, failed: bool) {
         if self.is_over.replace(true) {
             return;
         }
-        self.bound.labels.ended(vu, &self.params, code, ms(self.began.elapsed()));
+        self.bound.labels.ended(vu, &self.params, (status, failed), ms(self.began.elapsed()));
         self.drop_carrier(&mut self.carrier.borrow_mut());
     }
 }
@@ -340,8 +340,9 @@ impl Source for Stream {
                 }
                 Happened::Error(status) => self.fail(ctx, &status)?,
                 Happened::Over(status) => {
-                    self.finish(&vu, status.code);
-                    if status.code != status::OK {
+                    let failed = status.code != status::OK;
+                    self.finish(&vu, &status, failed);
+                    if failed {
                         self.fail(ctx, &status)?;
                     }
                     let ended = self.handlers.emit_one(ctx, Event::End, Object::new(ctx.clone())?.as_value());
@@ -360,7 +361,7 @@ impl Source for Stream {
 
     fn abandon(&self) {
         let Some(vu) = &self.vu.upgrade() else { return };
-        self.finish(vu, status::CANCELED);
+        self.finish(vu, &Status::new(status::CANCELED, "cut off by the end of its iteration"), false);
         self.handlers.clear();
     }
 }

@@ -17,7 +17,7 @@ mod fixed;
 pub(crate) mod go_format;
 mod hint;
 pub(crate) mod intake;
-mod k6_error;
+pub mod k6_error;
 mod page;
 pub(crate) mod params;
 pub(crate) mod plain_response;

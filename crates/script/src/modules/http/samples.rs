@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use metrics::{
-    Bundle, ErrorKind, MetricId, Recorder, RequestKind, Series, Sharded, SystemTag, SystemTags, TagSet, builtin,
+    Bundle, ErrorKind, MetricId, Protocol, Recorder, RequestKind, Series, Sharded, SystemTag, SystemTags, TagSet,
+    builtin,
 };
 use wire::{Exchange, FailureKind, Method, Timings};
 
@@ -83,6 +84,7 @@ impl Key {
         RequestKind {
             name: Arc::clone(self.name.as_ref().unwrap_or(&self.url)),
             method: Arc::from(self.method.as_str()),
+            protocol: Protocol::Http,
             status: self.status,
             error: Arc::from(self.error.as_deref().unwrap_or_default()),
             failed: self.expected == Some(false),

@@ -28,11 +28,12 @@ use crate::Vu;
 use crate::go_error;
 use crate::message_log::MessageLog;
 use crate::modules::http::failure_text::described;
+use crate::modules::http::k6_error::k6_error;
 use crate::modules::http::samples::ms;
 use crate::modules::http::url::UrlCache;
 use crate::modules::ws::channel::{self, Arrival, Channel};
 use crate::modules::ws::params::{self, BadAddress, ConnectParams, Plan};
-use crate::modules::ws::samples::{Naming, Samples};
+use crate::modules::ws::samples::{Answered, Naming, Samples};
 use crate::modules::ws::socket::close_text;
 
 type Told = Persistent<Function<'static>>;
@@ -300,7 +301,11 @@ impl NativeSocket {
         let Opening { outcome, answer, agreed, .. } = opening;
         let status = answer.as_ref().map_or(0, |answer| answer.status);
         let subprotocol = agreed.protocol.unwrap_or_default();
-        let samples = Samples::of(vu, &self.plan, Naming::Both, status, &subprotocol);
+        let error = match &outcome {
+            Err(failure) if matches!(status, 0 | 101) => k6_error(failure),
+            _ => "",
+        };
+        let samples = Samples::of(vu, &self.plan, Naming::Both, &Answered { status, subprotocol: &subprotocol, error });
         samples.connected(vu, ms(self.began.elapsed()));
         let link = match outcome {
             Ok(link) => link,
@@ -398,7 +403,8 @@ impl Source for NativeSocket {
         let vu = &Vu::of(ctx);
         match std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Open) {
             Stage::Refused(why) => {
-                Samples::of(vu, &self.plan, Naming::Both, 0, "").connected(vu, ms(self.began.elapsed()));
+                let answered = Answered { error: &why, ..Answered::default() };
+                Samples::of(vu, &self.plan, Naming::Both, &answered).connected(vu, ms(self.began.elapsed()));
                 return self.over(ctx, vu, Some(why), None);
             }
             Stage::Opened(opening) => return self.opened(ctx, vu, *opening),

@@ -21,13 +21,14 @@ use wire::response::Response;
 
 use self::channel::Channel;
 use self::params::{BadAddress, ConnectParams, Plan};
-use self::samples::{Naming, Samples};
+use self::samples::{Answered, Naming, Samples};
 use self::socket::{Socket, SocketObject};
 use crate::Vu;
 use crate::builtins::ModuleDef;
 use crate::go_error;
 use crate::message_log::MessageLog;
 use crate::modules::http::failure_text::described;
+use crate::modules::http::k6_error::k6_error;
 use crate::modules::http::plain_response::response;
 use crate::modules::http::samples::ms;
 use crate::modules::http::url::UrlCache;
@@ -69,8 +70,8 @@ fn connect<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Object<'js>> {
 fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Result<Object<'js>> {
     let began = Instant::now();
     let url = match (plan.conflict(), &plan.url) {
-        (Some(conflict), _) => return failed(ctx, vu, plan, began, &conflict, None),
-        (None, Err(why)) => return failed(ctx, vu, plan, began, why, None),
+        (Some(conflict), _) => return failed(ctx, vu, plan, began, [&conflict; 2], None),
+        (None, Err(why)) => return failed(ctx, vu, plan, began, [why; 2], None),
         (None, Ok(url)) => url,
     };
     let client = vu.client();
@@ -80,7 +81,8 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
     match (outcome, answer) {
         (Ok(link), Some(answer)) => {
             let subprotocol = agreed.protocol.as_deref().unwrap_or_default();
-            let samples = Samples::of(vu, plan, Naming::NameBeside, answer.status, subprotocol);
+            let answered = Answered { status: answer.status, subprotocol, error: "" };
+            let samples = Samples::of(vu, plan, Naming::NameBeside, &answered);
             samples.connected(vu, ms(began.elapsed()));
             let socket = Socket::new(Channel::new(link, samples, began, MessageLog::of(vu, &plan.text)));
             let holder = native::object(ctx, SocketObject(socket.clone()))?;
@@ -89,23 +91,24 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
         }
         // As in k6, an answer that is no upgrade has its status, and no error.
         (Err(failure), Some(answer)) if answer.status != 101 => {
-            failed(ctx, vu, plan, began, &described(&failure, url), Some(&answer))
+            failed(ctx, vu, plan, began, [&described(&failure, url), ""], Some(&answer))
         }
-        (Err(failure), _) => failed(ctx, vu, plan, began, &described(&failure, url), None),
+        (Err(failure), _) => failed(ctx, vu, plan, began, [&described(&failure, url), k6_error(&failure)], None),
         (Ok(_), None) => unreachable!("a connection stands because of an answer"),
     }
 }
 
-/// No connection: its samples, and the response or the exception.
+/// No connection: its samples, and the response or the exception. Why, for people and as a kind of errors.
 fn failed<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
     plan: &Plan,
     began: Instant,
-    why: &str,
+    [why, kind]: [&str; 2],
     answer: Option<&Response>,
 ) -> Result<Object<'js>> {
-    let samples = Samples::of(vu, plan, Naming::NameBeside, answer.map_or(0, |answer| answer.status), "");
+    let status = answer.map_or(0, |answer| answer.status);
+    let samples = Samples::of(vu, plan, Naming::NameBeside, &Answered { status, subprotocol: "", error: kind });
     samples.connected(vu, ms(began.elapsed()));
     samples.ended(vu, ms(began.elapsed()));
     if vu.options().throw.unwrap_or(false) {

@@ -3,10 +3,11 @@
 //! Its series are resolved once, when the answer's status and subprotocol are known; the tags are those the user had
 //! when it connected. Invariant: what is recorded after a stop was begun is still one session.
 
-use metrics::{MetricId, Series, SystemTag, builtin};
+use metrics::{MetricId, Protocol, Series, SystemTag, builtin};
 
 use super::params::Plan;
 use crate::Vu;
+use crate::asked::{AskedRow, ErrorTexts};
 use crate::modules::http::url::UrlCache;
 use crate::series::{SampleTags, SeriesCache};
 
@@ -30,9 +31,21 @@ pub enum Naming {
     Both,
 }
 
+/// What came of an attempt to connect.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answered<'a> {
+    /// 0 without an answer.
+    pub status: u16,
+    /// Empty for none.
+    pub subprotocol: &'a str,
+    /// Why there is no connection, where the status does not say it; empty with one.
+    pub error: &'a str,
+}
+
 impl Samples {
-    /// The series for an answer; status 0 and an empty subprotocol where there was none.
-    pub fn of(vu: &Vu, plan: &Plan, naming: Naming, status: u16, subprotocol: &str) -> Samples {
+    /// The series for an answer.
+    pub fn of(vu: &Vu, plan: &Plan, naming: Naming, answered: &Answered<'_>) -> Samples {
+        let Answered { status, subprotocol, error } = *answered;
         let system = vu.options().enabled_system_tags();
         let mut own = SampleTags::new();
         let given = plan.params.tags.iter().flat_map(|tags| tags.iter());
@@ -64,9 +77,18 @@ impl Samples {
         }
         let cache = vu.worker_local::<SeriesCache>();
         let series = |metric: MetricId| cache.resolve(vu, metric, &own);
+        let name = plan.params.name.as_deref();
+        let asked = AskedRow {
+            protocol: Protocol::WebSocket,
+            name: name.unwrap_or(&url),
+            example: name.map(|_| &*url),
+            status,
+            error: &ErrorTexts::of(vu, urls.mask().text(error)),
+            failed: status != 101 || !error.is_empty(),
+        };
         Samples {
             sessions: series(builtin::WS_SESSIONS),
-            connecting: series(builtin::WS_CONNECTING),
+            connecting: cache.resolve_asked(vu, builtin::WS_CONNECTING, &own, &asked),
             duration: series(builtin::WS_SESSION_DURATION),
             sent: series(builtin::WS_MSGS_SENT),
             received: series(builtin::WS_MSGS_RECEIVED),
