@@ -10,7 +10,7 @@ use ::report::compare::{self, Settings, Side, render};
 use ::report::document::{Document, path_of, read};
 use ::report::html::run::{Earlier, page, page_against};
 use ::report::visible;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 
 use super::fleet::parts::{self, GivenJournal};
 use super::run::rebuild::rebuild;
@@ -18,7 +18,7 @@ use super::run::shards;
 use crate::ci::{CiFiles, OF_JOBS};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::output;
+use crate::{json_answer, output};
 
 /// Name of the report beside its document.
 const FILE_NAME: &str = "report.html";
@@ -51,7 +51,7 @@ pub fn command() -> Command {
                     .value_name("DIR")
                     .help("Keep the result that journals of agents make in this directory"),
             )
-            .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help(
+            .arg(json_answer::flag_saying(
                 "Print what decides as JSON (docs/schema/digest-1.json), and make no report unless -o says where",
             ));
     crate::ci::flags(command)
@@ -70,10 +70,9 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         let script = wanted.script(&document.script);
         wanted.write(&ci::of_run(&document, &script), &document.script)?;
     }
-    let as_json = matches.get_flag("json");
+    let as_json = json_answer::is_wanted(matches);
     if as_json {
-        let digest = serde_json::to_value(ci::digest(&document)).map_err(|error| failed(error.to_string()))?;
-        output::answer(&format!("{digest:#}\n"))?;
+        json_answer::print(&ci::digest(&document))?;
     }
     if as_json && matches.get_one::<String>("output").is_none() {
         return Ok(ExitCode::Ok);
