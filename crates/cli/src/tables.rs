@@ -1,7 +1,7 @@
 //! Tables of a matrix: the flags that say which, for `onrush table` and `onrush matrix`, and how they are printed.
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use report::matrix::document::MatrixDocument;
 use report::matrix::plan::Plan;
 use report::matrix::table::{self, PERCENTILES, PIVOT_PERCENTILES, Pivot, TableOptions};
@@ -9,7 +9,7 @@ use report::visible_lines;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::output;
+use crate::{json_answer, output};
 
 /// The percentiles of a page, with the maximum: what a reader compares by.
 const PAGE_PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 100.0];
@@ -35,11 +35,8 @@ pub fn flags(command: Command) -> Command {
         .arg(value("columns", "AXES", "Its columns, such as body [default: variant]"))
         .arg(value("format", "text|markdown|csv|json|html", "Output format").default_value("text"))
         .arg(
-            Arg::new("json")
-                .long("json")
-                .action(ArgAction::SetTrue)
+            json_answer::flag_saying("As JSON (docs/schema/tables-1.json): the same as --format json")
                 .conflicts_with("format")
-                .help("As JSON: the same as --format json")
                 .help_heading("Tables"),
         )
         .arg(value(
@@ -78,7 +75,7 @@ impl Asked {
                 "a pivot has grids for each value of the axes that are neither rows nor columns; leave it out";
             return Err(generic(format!("--group-by: {problem}")));
         }
-        let format = if matches.get_flag("json") { String::from("json") } else { one_of("format", &FORMATS)? };
+        let format = if json_answer::is_wanted(matches) { String::from("json") } else { one_of("format", &FORMATS)? };
         let percentiles = match list("percentiles") {
             Some(texts) => texts.map(|text| percentile(&text)).collect::<Result<_, _>>()?,
             None if pivot.is_some() => PIVOT_PERCENTILES.to_vec(),
@@ -92,6 +89,11 @@ impl Asked {
     /// Refuses axes that a plan does not have, before hours of measuring.
     pub fn check(&self, plan: &Plan) -> Result<(), Failure> {
         self.options.check(plan).map_err(generic)
+    }
+
+    /// Whether a program reads it.
+    pub fn is_json(&self) -> bool {
+        self.format == "json"
     }
 
     /// Axes whose values get a table of their own.
@@ -110,7 +112,7 @@ impl Asked {
             let lines = table::lines(document);
             return Ok(match self.format.as_str() {
                 "csv" => table::csv_lines(&lines),
-                "json" => json(&lines),
+                "json" => json_answer::text(&lines),
                 _ => visible_lines(&table::text_lines(&lines)).into_owned(),
             });
         }
@@ -119,8 +121,8 @@ impl Asked {
             "markdown" => visible_lines(&table::markdown(&tables)).into_owned(),
             "csv" => table::csv(&tables),
             "html" => table::html(document, &tables),
-            "json" if self.options.pivot.is_some() => json(&table::grids(&tables)),
-            "json" => json(&tables),
+            "json" if self.options.pivot.is_some() => json_answer::text(&table::grids(&tables)),
+            "json" => json_answer::text(&tables),
             _ => visible_lines(&table::text(&tables)).into_owned(),
         })
     }
@@ -156,10 +158,6 @@ fn percentile(text: &str) -> Result<f64, Failure> {
     number.ok_or_else(|| {
         generic(format!("--percentiles: found '{text}', expected numbers above 0 and up to 100, as 50,99,100"))
     })
-}
-
-fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("plain data") + "\n"
 }
 
 fn generic(message: impl Into<String>) -> Failure {

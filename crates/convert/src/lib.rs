@@ -28,7 +28,7 @@ use std::io::Read;
 
 pub use conversion::{Converted, Settings};
 pub use detect::{Format, detect};
-pub use notes::{Notes, Problem};
+pub use notes::{Note, Notes, Problem};
 pub use write::{Style, script as write_script};
 
 /// Reads a recording of a browser, entry by entry.

@@ -8,11 +8,15 @@ pub struct Notes {
     notes: Vec<Note>,
 }
 
+/// One thing, wherever it was.
 #[derive(Debug)]
-struct Note {
-    text: String,
-    places: Vec<String>,
-    count: usize,
+pub struct Note {
+    /// What was not carried over, and why.
+    pub text: String,
+    /// Where, for the first few.
+    pub places: Vec<String>,
+    /// How often.
+    pub count: usize,
 }
 
 /// Places that are named of one note.
@@ -43,6 +47,11 @@ impl Notes {
     /// A line for each.
     pub fn lines(&self) -> Vec<String> {
         self.notes.iter().map(Note::line).collect()
+    }
+
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &Note> {
+        self.notes.iter()
     }
 
     /// How many were added.

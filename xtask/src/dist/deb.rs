@@ -5,6 +5,9 @@ use sha2::{Digest, Sha256};
 use super::release::{DESCRIPTION, Release, SUMMARY, VERSION};
 use crate::image::layer::Layer;
 
+/// dpkg wants a maintainer, with an address. This one says that there is none: `.invalid` is nobody's.
+const NOBODY: &str = "built locally <nobody@localhost.invalid>";
+
 /// The name and the package.
 pub(super) fn package(release: &Release) -> Result<(String, Vec<u8>), String> {
     let name = format!("onrush_{VERSION}-1_{}.deb", release.architecture);
@@ -24,11 +27,13 @@ fn control_file(release: &Release, kilobytes: usize) -> String {
         Some((major, minor)) => format!("Depends: libc6 (>= {major}.{minor}), libgcc-s1\n"),
         None => String::new(),
     };
+    let homepage = release.names.repository.as_ref().map(|url| format!("Homepage: {url}\n")).unwrap_or_default();
     format!(
-        "Package: onrush\nVersion: {VERSION}-1\nArchitecture: {}\nMaintainer: Onrush <onrush@localhost>\n\
+        "Package: onrush\nVersion: {VERSION}-1\nArchitecture: {}\nMaintainer: {}\n\
          Installed-Size: {kilobytes}\n{depends}Recommends: ca-certificates\nSection: net\nPriority: optional\n\
-         Description: {SUMMARY}\n {DESCRIPTION}\n",
-        release.architecture
+         {homepage}Description: {SUMMARY}\n {DESCRIPTION}\n",
+        release.architecture,
+        release.names.maintainer.as_deref().unwrap_or(NOBODY)
     )
 }
 

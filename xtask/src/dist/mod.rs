@@ -3,14 +3,17 @@
 //!
 //! `cargo build --profile dist -p onrush-cli` leaves the binary in target/dist. Nothing is published here, nothing is
 //! signed, and nothing is downloaded. The same binary makes the same files, bit for bit. What a package needs of a
-//! system is read from the binary, not from the machine that built it.
+//! system is read from the binary, not from the machine that built it. `--ready TAG` makes nothing: it says whether a
+//! tag may be released.
 
 mod check;
 mod contents;
 mod deb;
 mod elf;
 mod formula;
+mod names;
 mod npm;
+mod ready;
 mod release;
 mod sbom;
 mod wheel;
@@ -36,6 +39,11 @@ struct Wanted {
 /// Makes all files, and installs them with `--check`.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let root = parity::workspace()?;
+    if let [flag, tag] = arguments
+        && flag == "--ready"
+    {
+        return ready::check(&root, tag);
+    }
     let wanted = Wanted::read(arguments, &root)?;
     if wanted.out.exists() {
         fs::remove_dir_all(&wanted.out).map_err(|error| format!("{}: {error}", wanted.out.display()))?;
@@ -45,6 +53,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let bytes = fs::read(&wanted.binary).map_err(|error| format!("{}: {error}", wanted.binary.display()))?;
     let release = Release::prepare(&wanted.binary, &root, sbom.embedded_in(&wanted.binary, &bytes)?)?;
     println!("{}", release.told());
+    release.names.missing().iter().for_each(|name| println!("{name} is not set in Cargo.toml: packages leave it out"));
     let mut files = vec![
         release.archive()?,
         deb::package(&release)?,
@@ -52,8 +61,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         (format!("onrush-{VERSION}.cdx.json"), sbom.cyclonedx()),
     ];
     files.extend(npm::packages(&release)?);
+    files.extend(release.names.gitlab_template(&root)?);
     match &wanted.url {
-        Some(url) => files.push((String::from("onrush.rb"), formula::formula(url, &files[0])?)),
+        Some(url) => files.push((String::from("onrush.rb"), formula::formula(url, &files[0], &release.names)?)),
         None => println!("no formula for Homebrew: it names where files are downloaded from, --url URL"),
     }
     write(&wanted.out, files)?;

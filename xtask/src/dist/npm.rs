@@ -35,7 +35,7 @@ const PLATFORMS: [&str; 3] = ["linux-x64", "linux-arm64", "darwin-arm64"];
 pub(super) fn packages(release: &Release) -> Result<[(String, Vec<u8>); 2], String> {
     let cpu = if release.architecture == "amd64" { "x64" } else { "arm64" };
     let name = format!("onrush-cli-linux-{cpu}");
-    let mut manifest = manifest(&name);
+    let mut manifest = manifest(release, &name);
     manifest["os"] = json!(["linux"]);
     manifest["cpu"] = json!([cpu]);
     // npm leaves out what is linked with another C library.
@@ -43,7 +43,7 @@ pub(super) fn packages(release: &Release) -> Result<[(String, Vec<u8>); 2], Stri
     manifest["preferUnplugged"] = json!(true);
     let mut platform = layer(release, &manifest);
     platform.file("package/bin/onrush", 0o755, release.program.as_slice());
-    let mut manifest = self::manifest("onrush-cli");
+    let mut manifest = self::manifest(release, "onrush-cli");
     manifest["bin"] = json!({ "onrush": "bin/onrush.js" });
     let optional = PLATFORMS.map(|platform| (format!("onrush-cli-{platform}"), json!(VERSION)));
     manifest["optionalDependencies"] = Value::Object(optional.into_iter().collect());
@@ -57,8 +57,12 @@ pub(super) fn packages(release: &Release) -> Result<[(String, Vec<u8>); 2], Stri
     ])
 }
 
-fn manifest(name: &str) -> Value {
-    json!({ "name": name, "version": VERSION, "description": SUMMARY, "license": LICENSE })
+fn manifest(release: &Release, name: &str) -> Value {
+    let mut manifest = json!({ "name": name, "version": VERSION, "description": SUMMARY, "license": LICENSE });
+    if let Some(url) = &release.names.repository {
+        manifest["repository"] = json!({ "type": "git", "url": format!("git+{url}.git") });
+    }
+    manifest
 }
 
 fn layer(release: &Release, manifest: &Value) -> Layer {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::contents::Contents;
 use super::elf::Needs;
+use super::names::Names;
 use crate::image::libraries::architecture;
 
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -20,6 +21,8 @@ pub(super) struct Release {
     pub(super) program: Vec<u8>,
     pub(super) contents: Contents,
     pub(super) needs: Needs,
+    /// Who hands it out, and where.
+    pub(super) names: Names,
     /// As images and Debian call the processor: `amd64`.
     pub(super) architecture: &'static str,
 }
@@ -29,8 +32,8 @@ impl Release {
     pub(super) fn prepare(binary: &Path, root: &Path, program: Vec<u8>) -> Result<Release, String> {
         let architecture = architecture(&program)
             .ok_or_else(|| format!("{} is no program for x86-64 or arm64 Linux", binary.display()))?;
-        let needs = Needs::of(binary)?;
-        Ok(Release { program, contents: Contents::gather(binary, root)?, needs, architecture })
+        let (needs, names) = (Needs::of(binary)?, Names::of_workspace(root)?);
+        Ok(Release { program, contents: Contents::gather(binary, root)?, needs, names, architecture })
     }
 
     /// The size, and what it needs.

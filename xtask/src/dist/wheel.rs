@@ -13,8 +13,10 @@ use super::zip::Zip;
 pub(super) fn package(release: &Release) -> Result<(String, Vec<u8>), String> {
     let tag = format!("py3-none-{}", release.needs.platform(release.machine()));
     let info = format!("onrush_cli-{VERSION}.dist-info");
+    let repository = release.names.repository.as_ref();
+    let repository = repository.map(|url| format!("Project-URL: Repository, {url}\n")).unwrap_or_default();
     let metadata = format!(
-        "Metadata-Version: 2.4\nName: onrush-cli\nVersion: {VERSION}\nSummary: {SUMMARY}\n\
+        "Metadata-Version: 2.4\nName: onrush-cli\nVersion: {VERSION}\nSummary: {SUMMARY}\n{repository}\
          License-Expression: {LICENSE}\nLicense-File: LICENSE-APACHE\nLicense-File: LICENSE-MIT\n\
          Requires-Python: >=3.7\nDescription-Content-Type: text/plain\n\n{DESCRIPTION}\n"
     );

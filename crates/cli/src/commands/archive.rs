@@ -12,6 +12,7 @@ use crate::archive::{Packed, now, pack};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags;
+use crate::json_answer::{self, WrittenFiles};
 
 /// The command and its flags.
 pub fn command() -> Command {
@@ -30,21 +31,31 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Leave the variables of -e out: they may be secret"),
         )
+        .arg(json_answer::flag("files-1.json"))
 }
 
 /// Runs the init code once, and packs what it read.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let out = matches.get_one::<String>("archive-out").expect("has a default");
+    let answers = json_answer::is_wanted(matches);
+    if answers && out == "-" {
+        let text = "--json: the archive goes to standard output already: name a file with -O FILE";
+        return Err(Failure::new(ExitCode::Generic, text));
+    }
     let loaded = inspect::load(matches, false)?;
     // What cannot be run is not packed.
     drop(loaded.plan()?);
     let packed = contents(&loaded, !matches.get_flag("exclude-env-vars"));
-    let out = matches.get_one::<String>("archive-out").expect("has a default");
     let written = match out.as_str() {
         "-" => pack(packed, now(), io::stdout().lock()),
         path => write(packed, Path::new(path)),
     };
     written.map_err(|error| Failure::new(ExitCode::Generic, format!("cannot write the archive {out}: {error}")))?;
-    Ok(ExitCode::Ok)
+    if answers {
+        json_answer::print(&WrittenFiles::new("archive", vec![out.clone()], vec![]))
+    } else {
+        Ok(ExitCode::Ok)
+    }
 }
 
 /// An archive that goes along with something else, and the longest that its test takes.

@@ -12,7 +12,7 @@ use report::visible_lines;
 use crate::ci::{self, CiFiles};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::output;
+use crate::{json_answer, output};
 
 /// A line break ends a paragraph, so that help is folded to the terminal.
 const AFTER_HELP: &str = "\
@@ -66,11 +66,8 @@ pub fn command() -> Command {
                 .default_value("text"),
         )
         .arg(
-            Arg::new("json")
-                .long("json")
-                .action(ArgAction::SetTrue)
-                .conflicts_with("format")
-                .help("As JSON: the same as --format json"),
+            json_answer::flag_saying("As JSON (docs/schema/comparison-1.json): the same as --format json")
+                .conflicts_with("format"),
         )
         .arg(text("output", "FILE", "Write to a file; - is standard output").short('o').default_value("-"))
         .arg(
@@ -104,7 +101,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         [&mut a, &mut b].into_iter().for_each(Side::accept_late);
     }
     let comparison = compare::compare(&a, &b, &settings).map_err(refused)?;
-    write(text("output"), &render(&comparison, if matches.get_flag("json") { "json" } else { text("format") }))?;
+    write(text("output"), &render(&comparison, if json_answer::is_wanted(matches) { "json" } else { text("format") }))?;
     if ci.is_wanted() {
         tell(&ci, &comparison, &b, text("b"))?;
     }

@@ -8,6 +8,7 @@ use clap_complete::Shell;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::json_answer::{self, WrittenFiles};
 use crate::output;
 
 /// The command `completion`, named as in k6.
@@ -34,9 +35,11 @@ pub fn main(matches: &ArgMatches, mut whole: Command) -> Result<ExitCode, Failur
 
 /// The command `man`.
 pub fn man_command() -> Command {
-    Command::new("man").about("Write the manual pages, one for each command").arg(
-        Arg::new("folder").value_name("FOLDER").required(true).help("Where to write, for example /usr/share/man/man1"),
-    )
+    let folder = Arg::new("folder").value_name("FOLDER").required(true);
+    Command::new("man")
+        .about("Write the manual pages, one for each command")
+        .arg(folder.help("Where to write, for example /usr/share/man/man1"))
+        .arg(json_answer::flag("files-1.json"))
 }
 
 /// Writes the pages.
@@ -47,5 +50,18 @@ pub fn man(matches: &ArgMatches, whole: Command) -> Result<ExitCode, Failure> {
     };
     std::fs::create_dir_all(folder).map_err(fail)?;
     clap_mangen::generate_to(whole.disable_help_subcommand(true), folder).map_err(fail)?;
+    if json_answer::is_wanted(matches) {
+        return json_answer::print(&WrittenFiles::new("man", pages(folder).map_err(fail)?, vec![]));
+    }
     output::answer(&format!("{}: manual pages; begin with `man {}/onrush.1`\n", folder.display(), folder.display()))
+}
+
+/// Our pages in a folder, which may have others.
+fn pages(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = std::fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    let names = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let ours = names.filter(|name| name.starts_with("onrush") && name.ends_with(".1"));
+    let mut paths: Vec<String> = ours.map(|name| folder.join(name).display().to_string()).collect();
+    paths.sort();
+    Ok(paths)
 }

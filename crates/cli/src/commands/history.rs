@@ -9,7 +9,7 @@ use report::{history, visible_lines};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::output;
+use crate::{json_answer, output};
 
 /// The command line.
 pub fn command() -> Command {
@@ -28,7 +28,7 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .help("Show this metric instead of the usual ones, such as http_req_duration:p(99); repeat for more"),
         )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print JSON instead of a table"))
+        .arg(json_answer::flag("history-1.json"))
         .arg(
             Arg::new("output")
                 .short('o')
@@ -53,7 +53,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
             Failure::new(ExitCode::ResultNotWritten, text)
         })?;
     }
-    let text = match matches.get_flag("json") {
+    let text = match json_answer::is_wanted(matches) {
         true => format!("{}\n", report::pretty(&history::json(&found))),
         false => visible_lines(&history::text(&found)).into_owned(),
     };

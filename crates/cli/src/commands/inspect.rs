@@ -14,12 +14,13 @@ use super::run::plan::{self, Planned};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags;
+use crate::json_answer::{self, Dependencies};
 use crate::log::Logger;
 use crate::output;
 
 /// The command `inspect`.
 pub fn command() -> Command {
-    flags::loading_command("inspect", "Print the options of a test as JSON", true).arg(
+    flags::loading_command("inspect", "Print the options of a test as JSON", true).arg(json_flag()).arg(
         Arg::new("execution-requirements")
             .long("execution-requirements")
             .action(ArgAction::SetTrue)
@@ -27,9 +28,14 @@ pub fn command() -> Command {
     )
 }
 
+/// Every command has it; here nothing else is printed.
+fn json_flag() -> Arg {
+    json_answer::flag_saying("As JSON (docs/schema/options-1.json), which it always is")
+}
+
 /// The command `deps`.
 pub fn deps_command() -> Command {
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("As JSON");
+    let json = json_answer::flag("dependencies-1.json");
     flags::loading_command("deps", "List the modules and files that a test is made of", false).arg(json)
 }
 
@@ -86,8 +92,9 @@ pub fn deps(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     imports.extend(program.builtins_used());
     imports.sort();
     imports.dedup();
-    if matches.get_flag("json") {
-        return show(&json!({ "buildDependencies": { "k6": "*" }, "imports": imports, "customBuildRequired": false }));
+    if json_answer::is_wanted(matches) {
+        let build_dependencies = [("k6", "*")].into();
+        return json_answer::print(&Dependencies { build_dependencies, imports, custom_build_required: false });
     }
     let lines: String = imports.iter().map(|import| format!("  {import}\n")).collect();
     output::answer(&format!("Build Dependencies:\n  k6: *\n\nImports:\n{lines}\nCustom Build Required: no\n"))

@@ -11,10 +11,11 @@ use std::process::{Command as Process, Stdio};
 use std::time::Duration;
 
 use clap::ArgMatches;
+use serde_json::json;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::output;
+use crate::{json_answer, output};
 
 use cluster_run::ClusterRun;
 pub use cluster_run::command;
@@ -37,6 +38,9 @@ pub fn main(matches: &ArgMatches, packing: Packing) -> Result<ExitCode, Failure>
     }
     let joining = Joining::make(&run.join_address())?;
     let objects = manifest::objects(&run, &CarriedTest { archive, longest }, &joining);
+    if json_answer::is_wanted(matches) {
+        return json_answer::print(&json!({ "apiVersion": "v1", "kind": "List", "items": objects }));
+    }
     let text = format!("{}{}", run.heading(), yaml::documents(&objects));
     if matches.get_flag("apply") { apply(&run, &text) } else { output::answer(&text) }
 }

@@ -73,8 +73,8 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("types", matches)) => types::main(matches),
         Some(("completion", matches)) => completion::main(matches, command()),
         Some(("man", matches)) => completion::man(matches, command()),
-        Some(("version", matches)) => output::answer(&version::text(matches)),
-        Some(("features", matches)) => output::answer(&version::features(matches)),
+        Some(("version", matches)) => version::main(matches),
+        Some(("features", matches)) => version::features(matches),
         _ => unreachable!("a subcommand is required"),
     };
     outcome.unwrap_or_else(told)
@@ -126,6 +126,12 @@ fn command() -> Command {
         .subcommand(completion::man_command())
         .subcommand(version::features_command())
         .subcommand(version::command())
+}
+
+/// The commands that help names.
+#[cfg(test)]
+pub fn shown() -> impl Iterator<Item = Command> {
+    command().get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect::<Vec<_>>().into_iter()
 }
 
 /// Adds what was probably meant: clap has no idea for `--vsu` and `rnu`, and tells how to pass a flag as a value.

@@ -10,7 +10,7 @@ use ::report::compare::{self, Settings, Side, render};
 use ::report::document::{Document, path_of, read};
 use ::report::html::run::{Earlier, page, page_against};
 use ::report::visible;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 
 use super::fleet::parts::{self, GivenJournal};
 use super::run::rebuild::rebuild;
@@ -18,42 +18,42 @@ use super::run::shards;
 use crate::ci::{CiFiles, OF_JOBS};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::output;
+use crate::{json_answer, output};
 
 /// Name of the report beside its document.
 const FILE_NAME: &str = "report.html";
 
 /// The command line.
 pub fn command() -> Command {
-    let command =
-        Command::new("report")
-            .about("Make an HTML report of a saved result")
-            .after_help("The report is one file that opens offline: charts over time, distributions, tables.")
-            .arg(Arg::new("result").value_name("DIR").required(true).num_args(1..).help(
-                "What --save was given, or a result.json; or what agents were given as --keep, all of one test; or \
+    let command = Command::new("report")
+        .about("Make an HTML report of a saved result")
+        .after_help("The report is one file that opens offline: charts over time, distributions, tables.")
+        .arg(Arg::new("result").value_name("DIR").required(true).num_args(1..).help(
+            "What --save was given, or a result.json; or what agents were given as --keep, all of one test; or \
                      the URL that runs were given as --shards",
-            ))
-            .arg(
-                Arg::new("output")
-                    .short('o')
-                    .long("output")
-                    .value_name("FILE")
-                    .help("Where to write it, - for standard output [default: report.html beside the result]"),
-            )
-            .arg(
-                Arg::new("against").long("against").value_name("DIR").help(
-                    "An earlier result to show beside it: verdicts as of 'onrush compare', its lines in the charts",
-                ),
-            )
-            .arg(
-                Arg::new("save")
-                    .long("save")
-                    .value_name("DIR")
-                    .help("Keep the result that journals of agents make in this directory"),
-            )
-            .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help(
-                "Print what decides as JSON (docs/schema/digest-1.json), and make no report unless -o says where",
-            ));
+        ))
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .help("Where to write it, - for standard output [default: report.html beside the result]"),
+        )
+        .arg(
+            Arg::new("against")
+                .long("against")
+                .value_name("DIR")
+                .help("An earlier result to show beside it: verdicts as of 'onrush compare', its lines in the charts"),
+        )
+        .arg(
+            Arg::new("save")
+                .long("save")
+                .value_name("DIR")
+                .help("Keep the result that journals of agents make in this directory"),
+        )
+        .arg(json_answer::flag_saying(
+            "Print what decides as JSON (docs/schema/digest-1.json), and make no report unless -o says where",
+        ));
     crate::ci::flags(command)
 }
 
@@ -70,10 +70,9 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         let script = wanted.script(&document.script);
         wanted.write(&ci::of_run(&document, &script), &document.script)?;
     }
-    let as_json = matches.get_flag("json");
+    let as_json = json_answer::is_wanted(matches);
     if as_json {
-        let digest = serde_json::to_value(ci::digest(&document)).map_err(|error| failed(error.to_string()))?;
-        output::answer(&format!("{digest:#}\n"))?;
+        json_answer::print(&ci::digest(&document))?;
     }
     if as_json && matches.get_one::<String>("output").is_none() {
         return Ok(ExitCode::Ok);

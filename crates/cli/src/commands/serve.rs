@@ -16,6 +16,7 @@ use crate::app;
 use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::json_answer::{self, Served, Serving};
 use crate::log::{LogFlags, Logger};
 use crate::output;
 
@@ -55,7 +56,11 @@ pub fn command() -> Command {
         .arg(Arg::new("workers").long("workers").value_name("N").default_value("1").help("Threads"))
         .arg(
             Arg::new("certificate-out").long("certificate-out").value_name("FILE").help("Write the certificate as PEM"),
-        );
+        )
+        .arg(json_answer::flag_saying(
+            "Print JSON (docs/schema): a line when the target listens, serving-1.json, and one at the end, \
+             served-1.json",
+        ));
     serve_limits::flags(command)
 }
 
@@ -67,17 +72,35 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     // Heard before anybody can know that there is something to end.
     let wait_for_signal = crate::signals::one()?;
     let addresses = server.addresses();
-    let tcp = addresses.tcp.iter().map(|address| format!("listening on http://{address}"));
-    let tls = addresses.tls.iter().map(|address| format!("listening on https://{address}"));
-    let unix = addresses.unix.iter().map(|path| format!("listening on unix:{}", path.display()));
+    let serving = Serving {
+        kind: "onrush-serving",
+        schema: 1,
+        http: addresses.tcp.iter().map(|address| format!("http://{address}")).collect(),
+        https: addresses.tls.iter().map(|address| format!("https://{address}")).collect(),
+        unix: addresses.unix.iter().map(|path| path.display().to_string()).collect(),
+    };
+    let answers = json_answer::is_wanted(matches);
     // Nobody has to read it: the server continues when standard output is closed.
     let say = |line: String| output::stdout().print(format!("{line}\n").as_bytes());
-    tcp.chain(tls).chain(unix).for_each(say);
+    if answers {
+        say(json_answer::line(&serving));
+    } else {
+        let unix = serving.unix.iter().map(|path| format!("unix:{path}"));
+        let all = serving.http.iter().chain(&serving.https).cloned().chain(unix);
+        all.for_each(|address| say(format!("listening on {address}")));
+    }
     if let (Some(path), Some(pem)) = (matches.get_one::<String>("certificate-out"), &addresses.certificate_pem) {
         std::fs::write(path, pem).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write {path}: {e}")))?;
     }
     wait_for_signal();
-    say(server.stop(GRACE).to_string());
+    let counted = server.stop(GRACE);
+    say(match (answers, counted) {
+        (true, serde_json::Value::Object(counted)) => {
+            let counted = counted.into_iter().collect();
+            json_answer::line(&Served { kind: "onrush-served", schema: 1, counted })
+        }
+        (_, counted) => counted.to_string(),
+    });
     Ok(ExitCode::Ok)
 }
 

@@ -2,44 +2,40 @@
 
 use std::sync::LazyLock;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::{Value, json};
+use clap::{ArgMatches, Command};
 
 use crate::called_as::{self, K6_VERSION};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
 use crate::features::FEATURES;
+use crate::json_answer::{self, FeatureAnswer, VersionAnswer};
+use crate::output;
 
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
 /// The command `version`.
 pub fn command() -> Command {
-    Command::new("version").about("Print the version").arg(json_flag())
+    Command::new("version").about("Print the version").arg(json_answer::flag("version-1.json"))
 }
 
 /// The command `features`.
 pub fn features_command() -> Command {
-    Command::new("features").about("List what --features switches on").arg(json_flag())
+    let about = "List what --features switches on";
+    Command::new("features").about(about).arg(json_answer::flag("features-1.json"))
 }
 
-fn json_flag() -> Arg {
-    Arg::new("json").long("json").action(ArgAction::SetTrue).help("As JSON")
-}
-
-/// What `version` prints.
-pub fn text(matches: &ArgMatches) -> String {
-    match matches.get_flag("json") {
-        true => {
-            let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-            // The last two have the names and words of k6, for what reads its output.
-            let mut shown =
-                json!({ "version": VERSION, "os": os, "arch": arch, "go_os": os, "go_arch": go_arch(arch) });
-            if called_as::is_k6() {
-                shown["version"] = format!("v{K6_VERSION}").into();
-                shown["onrush"] = VERSION.into();
-            }
-            format!("{shown}\n")
-        }
-        false => format!("{} {}\n", name(), line()),
+/// Prints the version. The document stands in one line, as k6's does.
+pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    if !json_answer::is_wanted(matches) {
+        return output::answer(&format!("{} {}\n", name(), line()));
     }
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    let (version, onrush) = match called_as::is_k6() {
+        true => (format!("v{K6_VERSION}"), Some(VERSION)),
+        false => (VERSION.to_owned(), None),
+    };
+    let shown = VersionAnswer { version, os, arch, go_os: os, go_arch: go_arch(arch), onrush };
+    output::answer(&format!("{}\n", json_answer::line(&shown)))
 }
 
 /// What the program calls itself.
@@ -60,7 +56,7 @@ pub fn line() -> &'static str {
 }
 
 /// Go's name of an architecture.
-fn go_arch(arch: &str) -> &str {
+fn go_arch(arch: &'static str) -> &'static str {
     match arch {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
@@ -68,15 +64,14 @@ fn go_arch(arch: &str) -> &str {
     }
 }
 
-/// What `features` prints.
-pub fn features(matches: &ArgMatches) -> String {
-    if matches.get_flag("json") {
-        let all = FEATURES.iter().map(|[name, lifecycle, description]| {
-            json!({ "feature": name, "lifecycle": lifecycle, "description": description })
-        });
-        return format!("{:#}\n", Value::from_iter(all));
+/// Lists the features.
+pub fn features(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    if json_answer::is_wanted(matches) {
+        let all = FEATURES.map(|[feature, lifecycle, description]| FeatureAnswer { feature, lifecycle, description });
+        return json_answer::print(&all);
     }
     let titles = ["FEATURE", "LIFECYCLE", "DESCRIPTION"];
     let lines = [&titles].into_iter().chain(&FEATURES);
-    lines.map(|[name, lifecycle, description]| format!("{name:<20}{lifecycle:<15}{description}\n")).collect()
+    let line = |[name, lifecycle, description]: &[&str; 3]| format!("{name:<20}{lifecycle:<15}{description}\n");
+    output::answer(&lines.map(line).collect::<String>())
 }

@@ -63,7 +63,19 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         )
     },
     run_flag("no-thresholds", Some("K6_NO_THRESHOLDS"), None, "Ignore thresholds"),
-    run_flag("summary-mode", Some("K6_SUMMARY_MODE"), Some("compact|full|disabled"), "Which end-of-test summary"),
+    run_flag(
+        "summary-mode",
+        Some("K6_SUMMARY_MODE"),
+        Some("compact|full|json|disabled"),
+        "Which end-of-test summary; json: what --json prints",
+    ),
+    run_flag(
+        "json",
+        None,
+        None,
+        "Print what decides as JSON (docs/schema/digest-1.json) instead of the summary, and nothing else on standard \
+         output; of a URL, where --json is curl's body of a request: --summary-mode json",
+    ),
     run_flag("summary-export", Some("K6_SUMMARY_EXPORT"), Some("FILE"), "Write the end-of-test summary as JSON"),
     run_flag(
         "new-machine-readable-summary",

@@ -119,6 +119,13 @@ fn is_url_given(line: &Line) -> Result<bool, Failure> {
     if line.given.iter().any(|given| given.act == Act::Url) || line.words.iter().any(|word| is_url(word)) {
         return Ok(true);
     }
+    if let Some(url) = line.given.iter().find(|given| given.act == Act::Json && is_url(&given.value)) {
+        return Err(refused(format!(
+            "--json {}: with a URL, --json is curl's, the body of the request; for the answer of the run as JSON write \
+             --summary-mode json",
+            url.value
+        )));
+    }
     match &line.words[..] {
         [word] if word != "-" && !has_script_ending(word) && !std::path::Path::new(word).exists() => {
             Err(refused(format!(
@@ -156,6 +163,8 @@ mod tests {
             "onrush curl --help",
             "onrush run",
             "onrush run --config x.json s.js",
+            "onrush run --json s.js",
+            "onrush run s.js --json",
             "onrush",
         ] {
             assert!(matches!(recognised(line), Ok(Recognised::Ordinary(_))), "{line}");
@@ -219,6 +228,7 @@ mod tests {
         };
         assert!(message("onrush run -w http://h/").contains("-w http://h/ can mean several things"));
         assert!(message("onrush run nope").contains("neither a script nor a URL"));
+        assert!(message("onrush run --json http://h/").contains("write --summary-mode json"));
         assert!(message("onrush run http://a http://b").contains("found two URLs"));
         assert!(message("onrush curl -X GET").contains("there is no URL"));
     }

@@ -12,6 +12,7 @@ use metrics::{Contains, Kind};
 
 use crate::builtins::BUILTINS;
 use crate::exit_code;
+use crate::json_answer::{ANSWERS, Answer, WITHOUT};
 
 const BEGIN: &str = "<!-- made by the tests from here -->\n";
 const END: &str = "<!-- to here -->\n";
@@ -80,6 +81,19 @@ fn built_in_metrics() {
         format!("| `{}` | {} | {unit} | {} |", metric.name, metric.kind.name(), metric.meaning.trim_end_matches('.'))
     });
     holds("metrics.md", &table("| metric | kind | unit | what a sample is |", rows));
+}
+
+#[test]
+fn documents_of_commands() {
+    let row = |answer: &Answer| {
+        let schema =
+            answer.schema.map_or_else(|| String::from("somebody else's"), |name| format!("[{name}](../schema/{name})"));
+        format!("| `{}` | {} | {schema} |", answer.line, answer.what)
+    };
+    let answers = table("| command line | what is printed | schema |", ANSWERS.iter().map(row));
+    let without =
+        table("| command without | why |", WITHOUT.iter().map(|(name, why)| format!("| `onrush {name}` | {why} |")));
+    holds("json.md", &format!("{answers}\n{without}"));
 }
 
 #[test]

@@ -20,6 +20,11 @@ pub struct Capture {
 impl Capture {
     /// On a free port.
     pub fn start() -> std::io::Result<Capture> {
+        Capture::answering("")
+    }
+
+    /// The same with a body in every answer.
+    pub fn answering(body: &'static str) -> std::io::Result<Capture> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?.to_string();
         let (sender, arrived) = channel();
@@ -30,7 +35,7 @@ impl Capture {
                 std::thread::spawn(move || {
                     let Ok(mut writer) = stream.try_clone() else { return };
                     let mut reader = BufReader::new(stream);
-                    while let Ok(Some(shown)) = receive(&mut reader, &mut writer, &host) {
+                    while let Ok(Some(shown)) = receive(&mut reader, &mut writer, (&host, body)) {
                         if sender.send(shown).is_err() {
                             return;
                         }
@@ -75,7 +80,11 @@ pub fn with_address(command: &str, address: &str) -> String {
     command.replace("{@}", address)
 }
 
-fn receive(reader: &mut BufReader<TcpStream>, writer: &mut TcpStream, host: &str) -> std::io::Result<Option<String>> {
+fn receive(
+    reader: &mut BufReader<TcpStream>,
+    writer: &mut TcpStream,
+    (host, answer): (&str, &str),
+) -> std::io::Result<Option<String>> {
     let mut lines = Vec::new();
     loop {
         let mut line = Vec::new();
@@ -99,7 +108,8 @@ fn receive(reader: &mut BufReader<TcpStream>, writer: &mut TcpStream, host: &str
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    writer.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")?;
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", answer.len());
+    writer.write_all((head + answer).as_bytes())?;
     Ok(Some(shown(&lines[0], headers, &body)))
 }
 

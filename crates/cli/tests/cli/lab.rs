@@ -67,7 +67,7 @@ impl Lab {
         {
             command.env_remove(name);
         }
-        for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR"] {
+        for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "NO_COLOR"] {
             command.env_remove(name);
         }
         command.env("XDG_CONFIG_HOME", &self.folder).env("XDG_CACHE_HOME", &self.folder);

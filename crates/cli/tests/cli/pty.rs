@@ -43,7 +43,7 @@ impl Terminal {
         let far = || -> OwnedFd {
             rustix::fs::open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("the terminal opens")
         };
-        command.env("TERM", term).env_remove("NO_COLOR");
+        command.env("TERM", term);
         command.stdin(Stdio::from(far())).stdout(Stdio::from(far())).stderr(Stdio::from(far()));
         let child = command.spawn().expect("onrush starts");
         // The command holds the terminal's far end open: nobody would see the end.

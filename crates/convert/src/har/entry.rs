@@ -3,6 +3,7 @@
 //! Every field may be missing or null, because exporters differ. Content of requests that is said to be base64 is
 //! decoded; what does not decode is sent as the text it is, with a note.
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::{Deserialize, Deserializer};
 use units::date;
 
@@ -34,6 +35,8 @@ struct Asked {
     url: String,
     #[serde(default, deserialize_with = "or_default")]
     headers: Vec<Pair>,
+    #[serde(default, rename = "queryString", deserialize_with = "or_default")]
+    query: Vec<Pair>,
     #[serde(default, rename = "postData", deserialize_with = "or_default")]
     data: Option<Data>,
 }
@@ -100,6 +103,7 @@ impl Entry {
     pub fn add_to(self, recording: &mut Recording, number: usize) {
         let place = format!("entry {number}");
         let pairs = |pairs: Vec<Pair>| pairs.into_iter().map(|pair| (pair.name, pair.value)).collect::<Vec<_>>();
+        let url = with_query(self.request.url, &self.request.query);
         let mut headers = pairs(self.request.headers);
         let data = self.request.data.unwrap_or_default();
         let is_given = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
@@ -112,7 +116,7 @@ impl Entry {
             started_ns: date::rfc3339_ns(&self.started),
             took_ms: self.time,
             method: self.request.method,
-            url: self.request.url,
+            url,
             headers,
             body: data.payload(recording, &place),
             status: self.response.status.clamp(0.0, 999.0) as u64,
@@ -124,6 +128,19 @@ impl Entry {
         };
         recording.add(exchange, &place);
     }
+}
+
+/// What no URL can hold. Everything else stays as it is: such values are written as a URL has them.
+const NO_QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>');
+
+/// A recording has the query in the URL, and its parts beside it. Files that people wrote have the parts alone.
+fn with_query(url: String, query: &[Pair]) -> String {
+    if query.is_empty() || url.contains('?') {
+        return url;
+    }
+    let encoded = |text| utf8_percent_encode(text, NO_QUERY);
+    let pairs = query.iter().map(|pair| format!("{}={}", encoded(&pair.name), encoded(&pair.value)));
+    format!("{url}?{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
 impl Data {

@@ -52,6 +52,12 @@ impl<'e> Scope<'e> {
             "HeaderManager" => {
                 for header in element.list("HeaderManager.headers") {
                     let name = header.text_of("Header.name").trim().to_owned();
+                    // Recorders of HTTP/2 write what stands in the request line.
+                    if name.starts_with(':') {
+                        let text = format!("the header {name} is of HTTP/2's request line; left out");
+                        plan.notes.add(format!("line {}", element.line), text);
+                        continue;
+                    }
                     self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
                     if !name.is_empty() {
                         self.headers.push((name, header.text_of("Header.value").to_owned()));

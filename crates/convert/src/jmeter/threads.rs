@@ -21,22 +21,20 @@ impl Plan<'_> {
             if forever { None } else { Some(self.variables.number(text).unwrap_or(1).max(1)) }
         });
         let mut scenario = match (duration, loops) {
-            (0, Some(loops)) => {
+            // Whichever comes first ends a thread.
+            (duration, Some(loops)) => {
                 if ramp > 0 && threads > 1 {
                     self.notes.add(
                         place.as_str(),
                         format!("the ramp-up of {ramp} s: users with a number of iterations all start at once"),
                     );
                 }
-                json!({ "executor": "per-vu-iterations", "vus": threads, "iterations": loops, "maxDuration": "24h" })
+                let longest = if duration == 0 { String::from("24h") } else { format!("{duration}s") };
+                json!({ "executor": "per-vu-iterations", "vus": threads, "iterations": loops, "maxDuration": longest })
             }
-            (duration, loops) => {
+            (duration, None) => {
                 if duration == 0 {
                     self.notes.add(place.as_str(), "the thread group never ends: the script takes an hour");
-                }
-                if duration > 0 && loops.is_some_and(|loops| loops > 1) {
-                    self.notes
-                        .add(place.as_str(), "the thread group has a duration and a loop count: the duration is kept");
                 }
                 timed(threads, ramp, if duration == 0 { 3600 } else { duration })
             }

@@ -116,9 +116,12 @@ impl<'d> Description<'d> {
         let url = url.trim_end_matches('/');
         match url.contains("://") {
             true => url.to_owned(),
+            // By the scheme that the description came with, which is https today.
+            false if url.starts_with("//") => format!("https:{url}"),
             false => {
                 self.notes.add("", "no server is named: requests go to http://localhost, or to --base-url");
-                format!("http://localhost{url}")
+                let slash = if url.is_empty() || url.starts_with('/') { "" } else { "/" };
+                format!("http://localhost{slash}{url}")
             }
         }
     }

@@ -37,7 +37,9 @@ impl Description<'_> {
                 "header"
                     if !["accept", "content-type", "authorization"].contains(&name.to_ascii_lowercase().as_str()) =>
                 {
-                    request.headers.push((name, Template::text(simple(&value))));
+                    // Examples are folded for readers; a header is one line.
+                    let lines: Vec<String> = simple(&value).lines().map(|line| line.trim().to_owned()).collect();
+                    request.headers.push((name, Template::text(lines.join(" "))));
                 }
                 "cookie" => cookies.push(format!("{name}={}", simple(&value))),
                 _ => {}
@@ -57,6 +59,14 @@ impl Description<'_> {
         self.add_body(operation, &place, &mut request);
         self.add_answers(operation, &mut request);
         self.add_security(operation, &place, &mut request);
+        request.headers.retain(|(name, _)| {
+            let is_name =
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic() && !"()<>@,;:\\\"/[]?={}".contains(c));
+            if !is_name {
+                self.notes.add(place.as_str(), format!("'{name}' is no name of a header; left out"));
+            }
+            is_name
+        });
         request.params.push((String::from("tags"), format!("{{ name: {} }}", source::text(&place))));
         request
     }

@@ -64,10 +64,12 @@ struct Written {
     /// the last that was told, and where in its bucket the mean lies, in 524,288 steps from the lowest value to the
     /// highest.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[schemars(default)]
     means: String,
     /// Values that were never measured and are larger than all others, such as those of dropped iterations; they are in
     /// no other field. Absent when there are none.
     #[serde(skip_serializing_if = "is_none")]
+    #[schemars(default)]
     censored: u64,
 }
 

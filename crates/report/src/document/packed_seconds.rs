@@ -31,16 +31,20 @@ pub(super) struct WrittenSeconds {
     scenarios_end_s: f64,
     /// Counters. `sum`: of the interval's samples; divide by the length for a rate.
     #[serde(skip_serializing_if = "SeriesTable::is_empty")]
+    #[schemars(default)]
     counter: SeriesTable,
     /// Gauges. `last`: sample of the interval.
     #[serde(skip_serializing_if = "SeriesTable::is_empty")]
+    #[schemars(default)]
     gauge: SeriesTable,
     /// Rates. `passes`: samples that were not zero; `total`: all.
     #[serde(skip_serializing_if = "SeriesTable::is_empty")]
+    #[schemars(default)]
     rate: SeriesTable,
     /// Distributions. `count`: number of samples; `avg`, `min`, `max`: their mean, lowest and highest; `p50` to `p99`:
     /// percentiles of the interval alone, which cannot be averaged into those of a longer one.
     #[serde(skip_serializing_if = "SeriesTable::is_empty")]
+    #[schemars(default)]
     trend: SeriesTable,
 }
 

@@ -4,13 +4,13 @@
 //! tells of the generator. Changes are those of `stats::changes`, which takes six runs at least; one slow run is none.
 //! Levels of different scripts or machines are no history: the caller chooses runs by label, and what differs is said.
 
+mod answer;
 mod page;
 mod text;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-
+pub use answer::{HistoryAnswer, json};
 pub use page::page;
 pub use text::text;
 
@@ -128,23 +128,6 @@ fn changes(known: &[(usize, f64)], direction: Direction) -> Vec<LevelChange> {
         LevelChange { run: known[*point].0, before, after, is_better }
     };
     points.iter().enumerate().map(change).collect()
-}
-
-/// The same for programs.
-pub fn json(history: &History) -> Value {
-    let runs = history.runs.iter().map(
-        |run| json!({ "name": run.name, "started_at": run.started_at, "exit": run.exit, "left_out": run.left_out }),
-    );
-    let change = |change: &LevelChange| {
-        let LevelChange { run, before, after, is_better } = change;
-        json!({ "run": run, "before": before, "after": after, "better": is_better })
-    };
-    let measures = history.measures.iter().map(|measure| {
-        let changes: Vec<Value> = measure.changes.iter().map(change).collect();
-        json!({ "measure": measure.measure.to_string(), "values": measure.values, "changes": changes })
-    });
-    let (runs, measures) = (runs.collect::<Vec<_>>(), measures.collect::<Vec<_>>());
-    json!({ "kind": "onrush-history", "runs": runs, "measures": measures, "warnings": history.warnings })
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@ mod write;
 use std::fs::File;
 use std::io::{self, Read};
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use convert::{Converted, Format, Problem, Settings};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
-pub use write::{Target, output_flags};
+pub use write::{Target, script_flags};
 
 /// As much as a format is told by.
 const BEGINNING: u64 = 64 << 10;
@@ -45,39 +45,14 @@ pub fn command() -> Command {
                 .value_name("FORMAT")
                 .value_parser(Format::names().collect::<Vec<_>>())
                 .help("What the file is, when its content does not tell"),
-        )
-        .arg(
-            Arg::new("only")
-                .long("only")
-                .value_name("HOST")
-                .action(ArgAction::Append)
-                .help("Keep requests to this host and those below it; may be repeated"),
-        )
-        .arg(
-            Arg::new("skip-static")
-                .long("skip-static")
-                .action(ArgAction::SetTrue)
-                .help("Leave images, styles, fonts and scripts out"),
-        )
-        .arg(
-            Arg::new("no-timing")
-                .long("no-timing")
-                .action(ArgAction::SetTrue)
-                .help("Leave recorded pauses and start times out"),
         );
-    output_flags(command)
+    script_flags(command)
 }
 
 /// Converts a file.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let target = Target::read(matches)?;
-    let settings = Settings {
-        only: matches.get_many::<String>("only").into_iter().flatten().cloned().collect(),
-        skips_static: matches.get_flag("skip-static"),
-        keeps_timing: !matches.get_flag("no-timing"),
-        style: target.style(),
-        read: |path| std::fs::read_to_string(path).ok(),
-    };
+    let settings = Settings { read: |path| std::fs::read_to_string(path).ok(), ..target.settings(matches) };
     let name = matches.get_one::<String>("file").expect("required").as_str();
     let input: Box<dyn Read> = match name {
         "-" => Box::new(io::stdin().lock()),

@@ -8,17 +8,37 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use convert::model::{self, File};
-use convert::{Converted, Notes, Style};
+use convert::{Converted, Note, Notes, Settings, Style};
 use report::visible;
 
 use super::generic;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::json_answer::{self, Conversion, ConversionNote};
 use crate::output;
 
-/// Flags of commands that write a script.
-pub fn output_flags(command: Command) -> Command {
+/// Flags of the commands that write a script: what it leaves out, where it goes, what is said of it.
+pub fn script_flags(command: Command) -> Command {
     command
+        .arg(
+            Arg::new("only")
+                .long("only")
+                .value_name("HOST")
+                .action(ArgAction::Append)
+                .help("Keep requests to this host and those below it; may be repeated"),
+        )
+        .arg(
+            Arg::new("skip-static")
+                .long("skip-static")
+                .action(ArgAction::SetTrue)
+                .help("Leave images, styles, fonts and scripts out"),
+        )
+        .arg(
+            Arg::new("no-timing")
+                .long("no-timing")
+                .action(ArgAction::SetTrue)
+                .help("Leave recorded pauses and start times out"),
+        )
         .arg(
             Arg::new("output")
                 .long("output")
@@ -33,6 +53,7 @@ pub fn output_flags(command: Command) -> Command {
                 .value_name("URL")
                 .help("Aim the requests there instead of at the server that most were made to"),
         )
+        .arg(json_answer::flag("conversion-1.json"))
 }
 
 /// Where the script goes.
@@ -40,6 +61,7 @@ pub struct Target {
     path: Option<PathBuf>,
     base_url: Option<String>,
     force: bool,
+    answers_json: bool,
 }
 
 impl Target {
@@ -54,11 +76,22 @@ impl Target {
         if let Some(path) = path.as_ref().filter(|path| path.exists() && !force) {
             return Err(exists(path));
         }
-        Ok(Target { path, base_url, force })
+        Ok(Target { path, base_url, force, answers_json: json_answer::is_wanted(matches) })
+    }
+
+    /// What is carried over.
+    pub fn settings(&self, matches: &ArgMatches) -> Settings {
+        Settings {
+            only: matches.get_many::<String>("only").into_iter().flatten().cloned().collect(),
+            skips_static: matches.get_flag("skip-static"),
+            keeps_timing: !matches.get_flag("no-timing"),
+            style: self.style(),
+            ..Settings::plain()
+        }
     }
 
     /// How the script is written.
-    pub fn style(&self) -> Style {
+    fn style(&self) -> Style {
         let stem = self.path.as_ref().and_then(|path| path.file_stem());
         Style { base_url: self.base_url.clone(), files: stem.map(|stem| stem.to_string_lossy().into_owned()) }
     }
@@ -76,13 +109,17 @@ impl Target {
             let why = "--base-url changes nothing: the URLs begin with a variable, which -e NAME=… sets";
             notes.add("", why);
         }
-        let (name, written) = match &self.path {
-            Some(path) => (path.display().to_string(), self.write_files(path, &script, &files)?),
-            None => {
-                output::answer(&script)?;
-                (String::from("the script"), Vec::new())
-            }
-        };
+        let written = self.path.as_ref().map(|path| self.write_files(path, &script, &files)).transpose()?;
+        let path = self.path.as_ref().map(|path| path.display().to_string());
+        let written = written.unwrap_or_default();
+        if self.answers_json {
+            let text = path.is_none().then_some(script);
+            return json_answer::print(&document(source, count, (path, text), written, &notes));
+        }
+        if path.is_none() {
+            output::answer(&script)?;
+        }
+        let name = path.unwrap_or_else(|| String::from("the script"));
         let requests = if count == 1 { String::from("1 request") } else { format!("{count} requests") };
         let mut lines = vec![format!("{name}: {requests}, from {source}")];
         lines.extend(written.iter().map(|file| format!("{file}: opened by the script")));
@@ -115,6 +152,19 @@ impl Target {
             _ => generic(format!("cannot write {}: {error}", path.display())),
         })
     }
+}
+
+/// For programs: the path of the script, or its text.
+fn document(
+    source: &str,
+    requests: usize,
+    (script, text): (Option<String>, Option<String>),
+    files: Vec<String>,
+    notes: &Notes,
+) -> Conversion {
+    let note = |note: &Note| ConversionNote { text: note.text.clone(), places: note.places.clone(), count: note.count };
+    let (source, notes) = (source.to_owned(), notes.iter().map(note).collect());
+    Conversion { kind: "onrush-conversion", schema: 1, source, requests, script, text, files, notes }
 }
 
 fn exists(path: &Path) -> Failure {

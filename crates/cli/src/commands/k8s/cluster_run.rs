@@ -6,6 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::failure::Failure;
 use crate::flags;
+use crate::json_answer;
 
 /// Names of Jobs become names of Pods and hosts, with an index behind: 63 characters in all.
 const LONGEST_NAME: usize = 40;
@@ -61,6 +62,11 @@ pub fn command() -> Command {
         ))
         .arg(value("claim", "NAME", "Mount this PersistentVolumeClaim at /data in the coordinator's Pod"))
         .arg(value("apply", "", "Hand the objects to kubectl instead of printing them").action(ArgAction::SetTrue))
+        .arg(
+            json_answer::flag_saying("As JSON: a List of the objects, which kubectl takes, too")
+                .conflicts_with("apply")
+                .help_heading("Kubernetes"),
+        )
         .arg(
             Arg::new("run-flags")
                 .value_name("RUN FLAGS")

@@ -36,6 +36,7 @@ use self::show::Show;
 use self::store::Store;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::json_answer::{self, MatrixOrder, OrderTurn};
 use crate::progress::Screen;
 use crate::{machine, output, tables};
 
@@ -252,8 +253,12 @@ fn announcement(matrix: &Matrix, turns: &[Turn], left: usize) -> String {
 
 fn dry_run(matrix: &Matrix, turns: &[Turn], table: &tables::Asked) -> Result<(), Failure> {
     let planned = turns.iter().map(|turn| turn.variants.len()).sum();
+    let warning = matrix.too_few_rounds(table.group_by());
+    if table.is_json() {
+        return tables::print(&json_answer::text(&order(matrix, turns, planned, warning)));
+    }
     let mut text = announcement(matrix, turns, planned) + "\n";
-    if let Some(problem) = matrix.too_few_rounds(table.group_by()) {
+    if let Some(problem) = warning {
         text.push_str(&format!("warning: {problem}\n"));
     }
     for turn in turns {
@@ -263,6 +268,28 @@ fn dry_run(matrix: &Matrix, turns: &[Turn], table: &tables::Asked) -> Result<(),
         text.push_str(&format!("round {}{cell}: {}\n", turn.round + 1, names.join(", ")));
     }
     tables::print(&text)
+}
+
+/// The same for programs.
+fn order(matrix: &Matrix, turns: &[Turn], runs: usize, warning: Option<String>) -> MatrixOrder {
+    let name = |variant: &usize| matrix.parts[*variant].name.clone();
+    let turn = |turn: &Turn| OrderTurn {
+        round: turn.round + 1,
+        cell: matrix.cells[turn.cell].label(),
+        variants: turn.variants.iter().map(name).collect(),
+    };
+    MatrixOrder {
+        kind: "onrush-matrix-order",
+        schema: 1,
+        name: matrix.plan.name.clone().unwrap_or_else(|| String::from("matrix")),
+        variants: matrix.parts.iter().map(|part| part.name.clone()).collect(),
+        cells: matrix.cells.len(),
+        rounds: matrix.plan.rounds,
+        runs,
+        duration_s: length(matrix, turns).as_secs_f64(),
+        warning,
+        turns: turns.iter().map(turn).collect(),
+    }
 }
 
 /// A line on standard error, behind those of the progress.

@@ -9,6 +9,7 @@ use units::suggest;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::json_answer::{self, WrittenFiles};
 use crate::output;
 
 /// Name, what it is for, the script.
@@ -35,6 +36,7 @@ pub fn command() -> Command {
                 .help("minimal, protocol, upload, websocket, grpc, arrival-rate, sse, or the path of one of your own"),
         )
         .arg(Arg::new("force").long("force").short('f').action(ArgAction::SetTrue).help("Overwrite the file"))
+        .arg(json_answer::flag("files-1.json"))
         .arg(Arg::new("project-id").long("project-id").value_name("ID").hide(true))
 }
 
@@ -57,7 +59,11 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         io::ErrorKind::AlreadyExists => fail(format!("{file} exists already; write --force to replace it")),
         _ => fail(format!("cannot write {file}: {error}")),
     })?;
-    output::answer(&format!("{file}: the {template} template; run it with `onrush run --serve {file}`\n"))
+    let next = format!("run it with `onrush run --serve {file}`");
+    if json_answer::is_wanted(matches) {
+        return json_answer::print(&WrittenFiles::new("new", vec![file.to_owned()], vec![next]));
+    }
+    output::answer(&format!("{file}: the {template} template; {next}\n"))
 }
 
 fn script(template: &str) -> Result<String, String> {

@@ -14,11 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use convert::Settings;
 use convert::recording::{Exchange, Recording};
 
 use self::authority::Authority;
-use super::convert::{Target, output_flags};
+use super::convert::{Target, script_flags};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output;
@@ -52,22 +51,8 @@ pub fn command() -> Command {
                 .short('k')
                 .action(ArgAction::SetTrue)
                 .help("Accept any certificate of servers"),
-        )
-        .arg(
-            Arg::new("only")
-                .long("only")
-                .value_name("HOST")
-                .action(ArgAction::Append)
-                .help("Keep requests to this host and those below it; may be repeated"),
-        )
-        .arg(
-            Arg::new("skip-static")
-                .long("skip-static")
-                .action(ArgAction::SetTrue)
-                .help("Leave images, styles, fonts and scripts out"),
-        )
-        .arg(Arg::new("no-timing").long("no-timing").action(ArgAction::SetTrue).help("Leave pauses out"));
-    output_flags(command)
+        );
+    script_flags(command)
 }
 
 /// Records until a signal comes.
@@ -77,13 +62,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let address: SocketAddr = text("listen")
         .parse()
         .map_err(|_| Failure::of_flag("--listen", text("listen"), "an address and a port, as in 127.0.0.1:8888"))?;
-    let settings = Settings {
-        only: matches.get_many::<String>("only").into_iter().flatten().cloned().collect(),
-        skips_static: matches.get_flag("skip-static"),
-        keeps_timing: !matches.get_flag("no-timing"),
-        style: target.style(),
-        ..Settings::plain()
-    };
+    let settings = target.settings(matches);
     let refused = |message: String| Failure::new(ExitCode::Generic, message);
     let authority = Authority::at(Path::new(text("ca-out"))).map_err(refused)?;
     let listener =

@@ -26,6 +26,7 @@ use super::summary::{self, Summary};
 use super::timeline::OverTime;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::json_answer;
 use crate::log::Logger;
 use crate::machine;
 use crate::messages::Messages;
@@ -89,7 +90,8 @@ impl Ending<'_> {
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
         let generator = self.generator(&ran, judged, notes);
-        let is_wanted = self.saving.is_some() || flags.export().is_some() || flags.ci.is_wanted();
+        let is_for_programs = flags.answers_json || flags.ci.is_wanted();
+        let is_wanted = self.saving.is_some() || flags.export().is_some() || is_for_programs;
         let document = is_wanted.then(|| {
             let facts = Facts {
                 script: &flags.script,
@@ -123,7 +125,19 @@ impl Ending<'_> {
             code => code,
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
-        exported.map(|()| self.export(report.as_ref(), code))
+        exported.map(|()| self.answer(kept.as_ref(), self.export(report.as_ref(), code)))
+    }
+
+    /// Prints what decides, for a program; the exit code then.
+    fn answer(&self, kept: Option<&Kept<'_>>, code: ExitCode) -> ExitCode {
+        let Some(kept) = kept.filter(|_| self.flags.answers_json) else { return code };
+        match (json_answer::print(&kept.digest(code)), code) {
+            (Err(failure), ExitCode::Ok) => {
+                self.log.write(Level::Error, &failure.message, &[]);
+                failure.code
+            }
+            _ => code,
+        }
     }
 
     /// Sends the last of what `--shards` wants; whether the store has everything.

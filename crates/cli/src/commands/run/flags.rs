@@ -46,6 +46,8 @@ pub struct Flags {
     pub no_thresholds: bool,
     /// `--summary-mode`; none when it is disabled.
     pub summary_mode: Option<SummaryMode>,
+    /// `--json`, or its mode of the summary.
+    pub answers_json: bool,
     /// `--summary-export`.
     pub summary_export: Option<String>,
     /// `--new-machine-readable-summary`.
@@ -156,6 +158,7 @@ impl Flags {
                 .map_err(generic)?,
             no_thresholds: source.switch("no-thresholds", false)?,
             summary_mode: summary_mode(source)?,
+            answers_json: answers_json(source)?,
             summary_export: source.text("summary-export"),
             machine_readable: source.switch("new-machine-readable-summary", false)?,
             log: LogFlags {
@@ -291,7 +294,22 @@ fn secrets(source: &FlagSource<'_>) -> Result<Secrets, Failure> {
 fn summary_mode(source: &FlagSource<'_>) -> Result<Option<SummaryMode>, Failure> {
     match source.text("summary-mode").as_deref().unwrap_or("compact") {
         "disabled" => Ok(None),
+        JSON => Ok(Some(SummaryMode::Compact)),
         mode => mode.parse().map(Some).map_err(|e: report::options::OptionError| generic(e.to_string())),
+    }
+}
+
+/// Whether standard output has one document for a program, and nothing else.
+fn answers_json(source: &FlagSource<'_>) -> Result<bool, Failure> {
+    let is_wanted = source.switch("json", false)? || source.text("summary-mode").as_deref() == Some(JSON);
+    let others = outputs(source).into_iter().filter(|output| ::outputs::take_stdout(std::slice::from_ref(output)));
+    let log = source.text("log-output").filter(|place| place.starts_with("stdout"));
+    match others.map(|output| format!("--out {output}")).chain(log.map(|_| String::from("--log-output"))).next() {
+        Some(other) if is_wanted => {
+            let text = "writes to standard output too, where the document stands alone; send it elsewhere";
+            Err(generic(format!("--json: {other} {text}")))
+        }
+        _ => Ok(is_wanted),
     }
 }
 
@@ -391,6 +409,9 @@ fn bytes(flag: &str, text: &str) -> Result<usize, Failure> {
     let size = units::size::parse(text).filter(|size| *size > 0).and_then(|size| usize::try_from(size).ok());
     size.ok_or_else(|| generic(format!("{flag}: found '{text}', expected bytes, as 64m or 1g")))
 }
+
+/// The mode of the summary that `--json` is short for.
+const JSON: &str = "json";
 
 fn generic(message: String) -> Failure {
     Failure::new(ExitCode::Generic, message)

@@ -197,8 +197,8 @@ fn open_page(flags: &Flags, planned: &plan::Planned, log: &Logger) -> Option<Arc
 /// that lingers still shows it.
 fn announce(flags: &Flags, planned: &plan::Planned, log: &Logger) -> (Screen, Option<Arc<WebPage>>) {
     let page = open_page(flags, planned, log);
-    // Standard output belongs to an output that writes there.
-    let screen = match ::outputs::take_stdout(&flags.outputs) {
+    // Standard output belongs to a program, or to an output that writes there.
+    let screen = match flags.answers_json || ::outputs::take_stdout(&flags.outputs) {
         true => Screen::on_stderr(flags.quiet),
         false => Screen::new(flags.quiet, flags.color()),
     };

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use metrics::Registry;
 use metrics::results::{MetricResult, Results};
-use report::ci::of_run;
+use report::ci::{Digest, digest, of_run};
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, Requests, SCHEMA,
     Scenario,
@@ -188,6 +188,15 @@ impl<'a> Kept<'a> {
             log.write(Level::Error, message, &[]);
             if code == ExitCode::Ok { ExitCode::ResultNotWritten } else { code }
         })
+    }
+
+    /// What decides, of a run that ends with this code.
+    pub fn digest(&self, code: ExitCode) -> Digest {
+        let mut digest = digest(&self.document);
+        if digest.exit.code != code as u8 {
+            digest.exit = exit(code, None);
+        }
+        digest
     }
 
     fn tell(&self) -> Result<(), String> {

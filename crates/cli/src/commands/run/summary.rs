@@ -69,7 +69,7 @@ impl Summary<'_> {
         let flags = self.flags;
         if flags.summary_mode.is_none() || self.handled_by_script() {
             self.warn_of_doubts();
-        } else {
+        } else if !flags.answers_json {
             self.print(report::verdict(&self.options).as_bytes());
             if let Some(quick) = &flags.quick {
                 self.print(report::visible_lines(&quick.headline(self.results)).as_bytes());
@@ -116,8 +116,9 @@ impl Summary<'_> {
 
     fn write_one(&self, name: &str, bytes: &[u8]) {
         match name {
-            "stdout" => self.print(bytes),
-            "stderr" => output::stderr().print(bytes),
+            // A program reads the digest, and nothing else.
+            "stdout" if !self.flags.answers_json => self.print(bytes),
+            "stdout" | "stderr" => output::stderr().print(bytes),
             path => {
                 if let Err(error) = std::fs::write(path, bytes) {
                     let text = format!("handleSummary: cannot write {path}: {error}");

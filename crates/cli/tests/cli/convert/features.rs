@@ -200,6 +200,14 @@ fn operations_of_openapi() {
     let lab = Lab::new();
     convert(&lab, "p.yaml", &text).says("the cyclic reference #/components/schemas/Pet is cut where it repeats");
     convert(&lab, "bad.yaml", "openapi: 3.0.0\npaths:\n  /a: [1\n").code(255).says("bad.yaml:4:1: this is not YAML");
+    let odd = "openapi: 3.0.0\nservers: [{ url: //api.test/v2 }]\npaths:\n  /a:\n    get:\n      parameters:\n      \
+               - { name: an odd name, in: header, required: true }\n      \
+               - { name: Signature, in: header, required: true, example: \"a,\\n  b\" }\n      responses: {}\n";
+    convert(&lab, "odd.yaml", odd)
+        .code(0)
+        .says("'an odd name' is no name of a header; left out")
+        .prints("|| 'https://api.test'")
+        .prints("Signature: 'a, b'");
     convert(&lab, "old.yaml", "openapi: 4.0.0\n")
         .code(255)
         .says("found 'openapi: 4.0.0', expected a description in OpenAPI 3");

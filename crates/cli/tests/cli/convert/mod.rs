@@ -3,6 +3,8 @@
 
 mod bad;
 mod features;
+mod offline;
+mod public;
 mod shapes;
 
 use serde_json::json;

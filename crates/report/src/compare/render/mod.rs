@@ -10,7 +10,7 @@ mod words;
 
 use crate::compare::Comparison;
 
-pub use json::json;
+pub use json::{ComparisonAnswer, json};
 pub use junit::{junit, suite};
 pub use markdown::markdown;
 pub use text::text;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::pivot::Pivot;
 use crate::document::Cause;
 
 /// Tables.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Tables {
     /// Of the matrix.
     pub name: String,
@@ -56,7 +57,7 @@ impl Tables {
 }
 
 /// Rows that are compared with each other.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RowGroup {
     /// What they have in common: `size=1k`.
     pub heading: String,
@@ -69,7 +70,7 @@ pub struct RowGroup {
 }
 
 /// What the rows of a group are ranked by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgedBy {
     /// Their rates.
@@ -90,7 +91,7 @@ impl JudgedBy {
 }
 
 /// One variant in one cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TableRow {
     /// Value names by axis, and `variant`.
     pub values: BTreeMap<String, String>,
@@ -151,7 +152,7 @@ impl TableRow {
 }
 
 /// Median, lowest and highest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     /// Of the rounds.
     pub median: f64,

@@ -2,6 +2,7 @@
 //!
 //! What scripts around other benchmark suites read: R, awk, spreadsheets.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::csv::line;
@@ -9,7 +10,7 @@ use crate::matrix::document::{MatrixDocument, RunRecord};
 use crate::matrix::number;
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RunLine {
     /// Of the matrix.
     pub name: String,

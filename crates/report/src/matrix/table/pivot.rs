@@ -4,6 +4,7 @@
 //! Axes that are neither have a set of grids for each of their values. What is shown are the rows of the tables, so
 //! medians, verdicts and marks are the same.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::column::{FigureColumn, columns};
@@ -14,7 +15,7 @@ use super::sheet::{Field, Sheet};
 pub const PIVOT_PERCENTILES: [f64; 4] = [50.0, 95.0, 99.0, 100.0];
 
 /// Which axes (or `variant`) are what.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pivot {
     /// Their values have a row each.
     pub rows: Vec<String>,
@@ -56,7 +57,7 @@ pub(super) fn check<'a>(
 }
 
 /// One figure by the values of some axes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Grid {
     /// What is shown: `http_reqs/s`.
     pub figure: String,
@@ -73,7 +74,7 @@ pub struct Grid {
 }
 
 /// A row of a grid.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GridRow {
     /// Values of the rows' axes.
     pub names: Vec<String>,

@@ -1,26 +1,17 @@
-//! `cargo xtask convert`: converted scripts run by k6, and a recording of 200 MB.
-//!
-//! Not part of `cargo test`, because it needs k6 (`K6=path`, or one in PATH) and writes a large file. The requests are
-//! those of the tests, from one table; k6 must send them as Onrush does, without their order of headers.
+//! Converted scripts run by k6 (`K6=path`, or one in PATH). The requests are those of the tests, from one table; k6
+//! must send them as Onrush does, without their order of headers.
 
-#[path = "../../crates/cli/tests/cli/convert/shapes.rs"]
+#[path = "../../../crates/cli/tests/cli/convert/shapes.rs"]
 mod shapes;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::json;
 
 use self::shapes::{SHAPES, Shape};
+use super::done;
 use crate::curl::capture::{Capture, arrived};
-use crate::parity::{build_onrush, workspace};
-
-/// Bytes of answers in the large recording.
-const LARGE: usize = 200_000_000;
-/// Bytes of memory that reading it may take.
-const MEMORY_KIB: u64 = 100_000;
 
 /// A format: its file, which shapes it can say, and how.
 struct Written {
@@ -71,30 +62,14 @@ const FORMATS: &[Written] = &[
     },
 ];
 
-/// Converts, runs, compares.
-pub fn run() -> Result<(), String> {
-    let root = workspace()?;
-    let onrush = build_onrush(&root)?;
+/// Converts the shapes from every format, has k6 run the scripts, and compares.
+pub(super) fn run(onrush: &Path, folder: &Path) -> Result<(), String> {
     let k6 = std::env::var("K6").unwrap_or_else(|_| String::from("k6"));
-    let folder = std::env::temp_dir().join(format!("onrush-convert-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    let outcome = large(&onrush, &folder).and_then(|()| {
-        let mut wrong = Vec::new();
-        for written in FORMATS {
-            wrong.extend(by_k6(&onrush, &k6, &folder, written)?);
-        }
-        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
-    });
-    std::fs::remove_dir_all(&folder).map_err(|error| format!("cannot remove {}: {error}", folder.display()))?;
-    outcome
-}
-
-fn done(command: &mut Command) -> Result<Output, String> {
-    let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
-    match output.status.success() {
-        true => Ok(output),
-        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
+    let mut wrong = Vec::new();
+    for written in FORMATS {
+        wrong.extend(by_k6(onrush, &k6, folder, written)?);
     }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
 }
 
 /// What k6 sends for one file, where it is not what the file says.
@@ -117,36 +92,4 @@ fn by_k6(onrush: &Path, k6: &str, folder: &Path, written: &Written) -> Result<Ve
     }
     println!("{:<14} {} requests by k6, {} wrong", written.name, sent.len(), wrong.len());
     Ok(wrong)
-}
-
-/// A recording whose answers do not fit into the memory that it is read in.
-fn large(onrush: &Path, folder: &Path) -> Result<(), String> {
-    let path = folder.join("large.har");
-    let answer = "lorem ipsum ".repeat(80_000);
-    let mut written = 0;
-    let mut file = BufWriter::new(File::create(&path).map_err(|error| error.to_string())?);
-    let mut put = |text: &str| file.write_all(text.as_bytes()).map_err(|error| error.to_string());
-    put("{\"log\":{\"entries\":[")?;
-    let mut entries = 0;
-    while written < LARGE {
-        let comma = if entries == 0 { "" } else { "," };
-        let entry = format!(
-            "{comma}{{\"request\":{{\"method\":\"GET\",\"url\":\"http://h/{entries}\"}},\"response\":{{\"status\":200,\
-             \"content\":{{\"text\":\"{answer}\"}}}}}}"
-        );
-        put(&entry)?;
-        written += entry.len();
-        entries += 1;
-    }
-    put("]}}")?;
-    file.flush().map_err(|error| error.to_string())?;
-    let begun = std::time::Instant::now();
-    let line = format!("ulimit -d {MEMORY_KIB}; exec {} convert large.har -O large.js", onrush.display());
-    let output = done(Command::new("bash").args(["-c", &line]).current_dir(folder))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    println!("{} MB of HAR in {:.1} s: {}", written / 1_000_000, begun.elapsed().as_secs_f64(), said.trim());
-    match said.contains(&format!("{entries} requests")) {
-        true => Ok(()),
-        false => Err(format!("expected {entries} requests, found {said}")),
-    }
 }
