@@ -90,9 +90,7 @@ impl Ending<'_> {
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
         let generator = self.generator(&ran, judged, notes);
-        let is_for_programs = flags.answers_json || flags.ci.is_wanted();
-        let is_wanted = self.saving.is_some() || flags.export().is_some() || is_for_programs;
-        let document = is_wanted.then(|| {
+        let document = self.is_document_wanted().then(|| {
             let facts = Facts {
                 script: &flags.script,
                 labels: &flags.labels,
@@ -126,6 +124,12 @@ impl Ending<'_> {
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
         exported.map(|()| self.answer(kept.as_ref(), self.export(report.as_ref(), code)))
+    }
+
+    /// Whether anybody gets the result.
+    fn is_document_wanted(&self) -> bool {
+        let flags = self.flags;
+        self.saving.is_some() || flags.export().is_some() || flags.answers_json || flags.ci.is_wanted()
     }
 
     /// Prints what decides, for a program; the exit code then.
