@@ -180,8 +180,15 @@ mod tests {
 
     #[test]
     fn threads_of_the_target_are_found_by_their_name() {
-        let run = || std::thread::sleep(Duration::from_millis(500));
+        // A thread names itself: it has its name when it runs.
+        let (runs, is_there) = std::sync::mpsc::channel();
+        let (_end, ends) = std::sync::mpsc::channel::<()>();
+        let run = move || {
+            let _told = runs.send(());
+            let _until_the_end = ends.recv();
+        };
         let _thread = std::thread::Builder::new().name(String::from("target-7")).spawn(run).unwrap();
+        is_there.recv().unwrap();
         let mut target = TargetCpu::new(true);
         assert!(target.look(None).is_none(), "there is nothing before");
         assert!(target.look(None).is_some());
