@@ -13,6 +13,13 @@ import { check } from 'k6'
 export default () => check(http.get(`${__ENV.TARGET}/get`), { 'is 200': (r) => r.status === 200 })
 ";
 
+/// What a client says first, to have this version of the protocol.
+fn greeting(version: &str) -> [String; 2] {
+    let client = json!({ "protocolVersion": version, "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } });
+    [request(0, "initialize", client), json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string()]
+}
+
 /// Sends the lines, ends standard input, and reads the answers.
 fn told(lab: &Lab, flags: &[&str], lines: &[String]) -> Vec<Value> {
     let mut command = lab.command(&[&["mcp"], flags].concat());
@@ -33,8 +40,10 @@ fn request(id: u32, method: &str, params: Value) -> String {
 
 /// Calls one tool; its result.
 fn call(lab: &Lab, flags: &[&str], tool: &str, arguments: Value) -> Value {
-    let answers = told(lab, flags, &[request(1, "tools/call", json!({ "name": tool, "arguments": arguments }))]);
-    answers[0]["result"].clone()
+    let [hello, begin] = greeting("2025-06-18");
+    let called = request(1, "tools/call", json!({ "name": tool, "arguments": arguments }));
+    let answers = told(lab, flags, &[hello, begin, called]);
+    answers[1]["result"].clone()
 }
 
 fn text(result: &Value) -> &str {
@@ -44,21 +53,21 @@ fn text(result: &Value) -> &str {
 #[test]
 fn it_speaks_the_protocol() {
     let lab = Lab::new();
+    let [hello, begin] = greeting("2025-03-26");
     let lines = [
-        request(1, "initialize", json!({ "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {} })),
-        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
+        hello,
+        begin,
         request(2, "tools/list", json!({})),
         request(3, "ping", json!({})),
-        request(4, "resources/list", json!({})),
+        request(4, "no/such", json!({})),
         String::from("{ no JSON"),
         request(5, "tools/call", json!({ "name": "no_such_tool", "arguments": {} })),
-        request(6, "initialize", json!({ "protocolVersion": "1999-01-01" })),
     ];
-    let answers = told(&lab, &[], &lines);
-    assert_eq!(
-        answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(),
-        json!([1, 2, 3, 4, null, 5, 6]).as_array().unwrap().clone()
-    );
+    let mut answers = told(&lab, &[], &lines);
+    let unread = answers.iter().position(|answer| answer["id"].is_null()).expect("an answer to what is no JSON");
+    assert_eq!(answers.remove(unread)["error"]["code"], -32700);
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    assert_eq!(answers.iter().map(|answer| answer["id"].as_u64()).collect::<Vec<_>>(), [0, 2, 3, 4, 5].map(Some));
     assert_eq!(answers[0]["result"]["protocolVersion"], "2025-03-26");
     assert_eq!(answers[0]["result"]["serverInfo"]["name"], "onrush");
     let tools = answers[1]["result"]["tools"].as_array().expect("a list");
@@ -66,9 +75,24 @@ fn it_speaks_the_protocol() {
     assert_eq!(names, ["validate_script", "run_test", "explain_result", "compare_results"]);
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
     assert_eq!(answers[2]["result"], json!({}));
-    let codes: Vec<_> = [3, 4, 5].map(|at| answers[at]["error"]["code"].as_i64().expect("an error")).into();
-    assert_eq!(codes, [-32601, -32700, -32602]);
-    assert_eq!(answers[6]["result"]["protocolVersion"], "2025-06-18");
+    assert_eq!([3, 4].map(|at| answers[at]["error"]["code"].as_i64()), [-32601, -32602].map(Some));
+    let newest = told(&lab, &[], &greeting("1999-01-01"));
+    assert!(newest[0]["result"]["protocolVersion"].as_str() > Some("2025-06-18"), "{newest:?}");
+}
+
+/// A client that calls before it greets learns why the server ends.
+#[test]
+fn a_client_that_does_not_greet_is_told_so() {
+    let lab = Lab::new();
+    let mut command = lab.command(&["mcp"]);
+    let mut server =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    let mut input = server.stdin.take().expect("piped");
+    writeln!(input, "{}", request(1, "tools/list", json!({}))).expect("it reads");
+    drop(input);
+    let output = server.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("expected a client's request 'initialize'"), "{said}");
 }
 
 #[test]

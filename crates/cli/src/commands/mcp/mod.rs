@@ -1,25 +1,24 @@
 //! `onrush mcp`: tools for a program that speaks the Model Context Protocol, over standard input and output.
 //!
-//! The protocol is lines of JSON-RPC, and of its methods a server with tools alone needs four. They are a
-//! hundred lines here. The crate `rmcp` 3.11 (the official one, Apache-2.0, rustc 1.88) was tried with its feature
-//! `server` alone, without macros: five crates that we do not have (rmcp, futures, futures-executor, pastey,
-//! unicode-general-category), 44 s of processor time unoptimised with everything it needs. It also knows the
-//! versions of 2025-11-25 and 2026-07-28, which these lines do not.
+//! The protocol is the crate `rmcp`'s; ours are the lines it travels in, and the tools.
 //!
 //! A tool that runs a test starts this binary again, so that a test can be ended and cannot take the server along.
 //! Requests are answered one after the other. Only loopback can be reached unless `--allow-host` says more.
 
 mod bounds;
-mod protocol;
+mod client;
+mod server;
 mod tools;
-
-use std::io::{BufRead, Write};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use bounds::Bounds;
+use client::McpClient;
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use server::ToolServer;
 
 const AFTER_HELP: &str = "\
 The tools: validate_script, run_test, explain_result, compare_results. A client starts this command and speaks with it \
@@ -28,6 +27,9 @@ by standard input and output.
 A test ends after --max-duration, makes no more HTTP requests than --max-requests, fetches no modules, and connects to \
 loopback addresses and those of --allow-host alone. Its script runs with your rights: it can read files, and write \
 those that handleSummary() names.";
+
+const NO_CLIENT: &str = "standard input ended, expected a client's request 'initialize'; this command is started by a \
+                         program that speaks the Model Context Protocol";
 
 /// The command and its flags.
 pub fn command() -> Command {
@@ -53,13 +55,16 @@ pub fn command() -> Command {
 /// Answers until standard input ends.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let bounds = Bounds::read(matches)?;
-    let mut out = std::io::stdout().lock();
-    let failed = |error: std::io::Error| Failure::new(ExitCode::Generic, format!("mcp: {error}"));
-    for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(failed)?;
-        if let Some(answer) = protocol::answer(&line, &bounds) {
-            writeln!(out, "{answer}").and_then(|()| out.flush()).map_err(failed)?;
-        }
-    }
-    Ok(ExitCode::Ok)
+    let failed = |error: &dyn std::fmt::Display| Failure::new(ExitCode::Generic, format!("mcp: {error}"));
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| failed(&error))?;
+    runtime.block_on(async {
+        let client = McpClient::open().map_err(|error| failed(&error))?;
+        let serving = ToolServer { bounds }.serve(client).await.map_err(|error| match error {
+            ServerInitializeError::ConnectionClosed(_) => failed(&NO_CLIENT),
+            other => failed(&other),
+        })?;
+        serving.waiting().await.map_err(|error| failed(&error))?;
+        Ok(ExitCode::Ok)
+    })
 }

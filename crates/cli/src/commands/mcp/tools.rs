@@ -22,9 +22,9 @@ use crate::private_folder::PrivateFolder;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a tool answers with.
-struct Answer {
-    text: String,
-    value: Value,
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) value: Value,
 }
 
 /// The tools with their arguments as JSON schemas.
@@ -87,27 +87,16 @@ pub(super) fn list() -> Value {
     ])
 }
 
-/// Calls a tool. An error is a call that names none or lacks an argument.
-pub(super) fn call(params: &Value, bounds: &Bounds) -> Result<Value, String> {
-    let given = &params["arguments"];
+/// Calls a tool. The outer error is a call that names none or lacks an argument; the inner one is a tool that failed.
+pub(super) fn call(name: &str, given: &Value, bounds: &Bounds) -> Result<Result<Answer, String>, String> {
     let text = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
     let required = |name: &str| text(name).ok_or_else(|| format!("{name}: expected a text"));
-    let answered = match params["name"].as_str().unwrap_or_default() {
+    Ok(match name {
         "validate_script" => validate(given, bounds),
         "run_test" => run(given, bounds),
         "explain_result" => explain(required("result")?),
         "compare_results" => compared(required("a")?, required("b")?, given),
         other => return Err(format!("there is no tool '{other}'")),
-    };
-    Ok(match answered {
-        Ok(Answer { text, value }) => {
-            json!({ "content": [{ "type": "text", "text": text }], "structuredContent": value, "isError": false })
-        }
-        Err(message) => json!({
-            "content": [{ "type": "text", "text": message }],
-            "structuredContent": { "error": message },
-            "isError": true,
-        }),
     })
 }
 
