@@ -42,7 +42,7 @@ use std::process::ExitCode;
 
 /// A VU makes many small allocations; see the dependency's comment for the measured difference.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: host::allocator::RustAllocator = host::allocator::RustAllocator;
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));

@@ -14,13 +14,23 @@ impl Extensions {
     /// The value of this type, made by `Default` when there is none.
     pub fn get<T: Default + 'static>(&self) -> Rc<T> {
         let id = TypeId::of::<T>();
-        let known = self.values.borrow().iter().find(|(known, _)| *known == id).map(|(_, value)| value.clone());
-        let value = known.unwrap_or_else(|| {
+        let value = self.known(id).unwrap_or_else(|| {
             let made: Rc<dyn Any> = Rc::new(T::default());
             self.values.borrow_mut().push((id, made.clone()));
             made
         });
         value.downcast::<T>().expect("stored under its own type")
+    }
+
+    /// Each time, a value moves one place to the front, so what is asked for most is found first.
+    fn known(&self, id: TypeId) -> Option<Rc<dyn Any>> {
+        let mut values = self.values.borrow_mut();
+        let at = values.iter().position(|(known, _)| *known == id)?;
+        let value = values[at].1.clone();
+        if at > 0 {
+            values.swap(at - 1, at);
+        }
+        Some(value)
     }
 
     /// Forgets all values.

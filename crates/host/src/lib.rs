@@ -14,7 +14,7 @@
 
 #![allow(unsafe_code)]
 
-mod allocator;
+pub mod allocator;
 pub mod apply;
 pub mod borrow;
 mod building;

@@ -14,7 +14,7 @@ use engine::{Iteration, Users, VirtualUser, VuContext};
 use onrush_script::{LoadOptions, Program, ScriptUsers, Source};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: host::allocator::RustAllocator = host::allocator::RustAllocator;
 
 const SCRIPT: &str = "import http from 'k6/http'; import { check } from 'k6';
     export default function () { const r = http.get(__ENV.TARGET); check(r, { ok: (r) => r.status == 200 }) }";

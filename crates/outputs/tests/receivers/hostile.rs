@@ -10,7 +10,7 @@ use metrics::{Series, TagSet, builtin};
 
 use crate::grpc::{Answer, collector};
 use crate::http::{Manner, Receiver};
-use crate::run::{BEGIN, Run};
+use crate::run::{BEGIN, End, Run};
 
 /// Requests of a busy test: 70 MB of samples as they are queued.
 const REQUESTS: u64 = 800_000;
@@ -48,6 +48,28 @@ fn flood(run: &Run) -> u64 {
     most.saturating_sub(before)
 }
 
+/// Floods one run after the other and ends all at once, because an end waits; what each has lost and told. A run's
+/// memory is bounded while it is flooded, and its end comes.
+fn flooded<'a>(runs: Vec<(&'a str, Run)>) -> Vec<(&'a str, End)> {
+    let ending = runs.into_iter().map(|(name, run)| {
+        let grown = flood(&run);
+        assert!(grown < 64 << 20, "{name}: memory grew by {grown} bytes");
+        let end = run.ending();
+        let waiting = std::thread::spawn(move || {
+            let began = Instant::now();
+            let found = end();
+            assert!(began.elapsed() < Duration::from_secs(40), "the end took {:?}", began.elapsed());
+            found
+        });
+        (name, waiting)
+    });
+    let ending: Vec<_> = ending.collect();
+    let ended = |(name, waiting): (&'a str, std::thread::JoinHandle<_>)| {
+        (name, waiting.join().unwrap_or_else(|_| panic!("{name}: see above")))
+    };
+    ending.into_iter().map(ended).collect()
+}
+
 /// How many are said to be lost.
 fn lost(lines: &[String]) -> u64 {
     let [line] = lines else { panic!("one line, not {lines:?}") };
@@ -79,13 +101,11 @@ fn memory_is_bounded_and_what_is_lost_is_counted() {
     let mut receivers = vec![("gone", gone)];
     let kept: Vec<Receiver> = manners.iter().map(|(_, manner)| Receiver::start(*manner)).collect();
     receivers.extend(manners.iter().zip(&kept).map(|((name, _), receiver)| (*name, receiver.address)));
-    for (name, address) in receivers {
+    let runs = receivers.into_iter().map(|(name, address)| {
         let run = Run::start(&format!("influxdb=http://{address}/db"), &[]);
-        let grown = flood(&run);
-        let began = Instant::now();
-        let (lines, told) = run.finish();
-        assert!(grown < 64 << 20, "{name}: memory grew by {grown} bytes");
-        assert!(began.elapsed() < Duration::from_secs(40), "{name}: the end took {:?}", began.elapsed());
+        (name, run)
+    });
+    for (name, (lines, told)) in flooded(runs.collect()) {
         assert!(told.len() <= 5, "{name}: {told:?}");
         let lost = lost(&lines);
         assert!(lost <= REQUESTS * 9 && lost > 0, "{name}: {lines:?}");
@@ -123,14 +143,11 @@ fn a_collector_that_is_gone_hangs_or_fails_over_grpc_costs_points_and_nothing_el
         let env = [("K6_OTEL_GRPC_EXPORTER_INSECURE", "true"), ("K6_OTEL_GRPC_EXPORTER_ENDPOINT", address)];
         Run::start("opentelemetry", &[&env[..], &[("K6_OTEL_EXPORT_INTERVAL", "50ms")]].concat())
     };
-    for (answer, why) in bad_collectors() {
+    let runs = bad_collectors().into_iter().map(|(answer, why)| {
         let address = answer.map_or_else(|| nobody().to_string(), |answer| collector(answer).0);
-        let run = run(&address);
-        let grown = flood(&run);
-        let began = Instant::now();
-        let (lines, told) = run.finish();
-        assert!(grown < 64 << 20, "{why}: memory grew by {grown} bytes");
-        assert!(began.elapsed() < Duration::from_secs(40), "{why}: the end took {:?}", began.elapsed());
+        (why, run(&address))
+    });
+    for (why, (lines, told)) in flooded(runs.collect()) {
         // What the output itself has no time for is told apart.
         let points: Vec<String> = lines.iter().filter(|line| line.contains(" points: ")).cloned().collect();
         assert!(lost(&points) >= 9 && points[0].ends_with(why), "{why}: {lines:?}");

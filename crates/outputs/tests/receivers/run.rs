@@ -9,6 +9,9 @@ use onrush_outputs::{Outputs, Setup};
 /// The beginning of its time, in nanoseconds since 1970.
 pub const BEGIN: u64 = 1_795_440_196_000_000_000;
 
+/// What was lost, and what was told before.
+pub type End = (Vec<String>, Vec<String>);
+
 /// A run with one output.
 pub struct Run {
     outputs: Outputs,
@@ -60,9 +63,17 @@ impl Run {
     }
 
     /// Ends the run; what was lost, and what was told before.
-    pub fn finish(self) -> (Vec<String>, Vec<String>) {
-        self.recorder.take();
-        let lost = self.outputs.finish();
-        (lost, self.told.lock().unwrap().clone())
+    pub fn finish(self) -> End {
+        self.ending()()
+    }
+
+    /// The same, for a thread that can wait for it.
+    pub fn ending(self) -> impl FnOnce() -> End + Send {
+        let Run { outputs, recorder, told, .. } = self;
+        recorder.take();
+        move || {
+            let lost = outputs.finish();
+            (lost, told.lock().unwrap().clone())
+        }
     }
 }
