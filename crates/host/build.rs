@@ -2,7 +2,9 @@
 //! `literals.patch` makes functions and the fields of object literals without looking for what a new object cannot
 //! have, `names.patch` keeps names once a thread instead of once a user: 40 KB of 147, and `tables.patch` gives back
 //! room in tables that init code left. A script cannot tell. `thrown.patch` names in an error what was called and is
-//! no function, and keeps where values were thrown that are no Errors. All are fit to be offered to QuickJS.
+//! no function, and keeps where values were thrown that are no Errors. `own_data.patch` lets plain data be looked at
+//! without lists and counts, and `shapes.patch` keeps shapes of objects that are gone for those that are made alike.
+//! All are fit to be offered to QuickJS.
 //!
 //! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
 //! function from the first library that has it, and a crate stands before what it depends on, so this copy of the
@@ -20,12 +22,14 @@ use std::{env, fs};
 const PACKAGE: (&str, &str) = ("rquickjs-sys", "0.14.0");
 
 /// To be applied to `quickjs.c`, in this order.
-const PATCHES: [&str; 5] = [
+const PATCHES: [&str; 7] = [
     "quickjs/arenas.patch",
     "quickjs/literals.patch",
     "quickjs/names.patch",
     "quickjs/tables.patch",
     "quickjs/thrown.patch",
+    "quickjs/own_data.patch",
+    "quickjs/shapes.patch",
 ];
 
 const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];

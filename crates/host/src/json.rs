@@ -1,9 +1,10 @@
 //! `JSON.stringify` for plain data, several times as fast as the engine's own: keys and values go straight into one
 //! buffer, where the engine makes a JavaScript string of each key, number and piece.
 //!
-//! It writes what the engine would write, or steps aside: a replacer, indentation, `toJSON`, boxed primitives, other
-//! classes than plain objects and arrays, BigInt, lone surrogates, cycles and deep nesting are left to the engine,
-//! which starts over. So every error and every odd case is the engine's own.
+//! It writes what the engine would write, or steps aside: a replacer, indentation, `toJSON`, getters, boxed primitives,
+//! other classes than plain objects and arrays, arrays with gaps, BigInt, lone surrogates, cycles and deep nesting are
+//! left to the engine, which starts over. So no code of the script runs here, and every error and every odd case is the
+//! engine's own.
 
 use std::cell::RefCell;
 use std::ptr::NonNull;
@@ -15,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::building::Building;
 use crate::bytes;
+use crate::own_data::{self, OwnData, OwnProperties};
 use crate::plain::{self, Args, Plain};
 use crate::user::User;
 
@@ -33,7 +35,7 @@ const MOST_KEYS: usize = 64;
 struct Engine {
     /// The engine's own function.
     own: RefCell<Option<Persistent<Function<'static>>>>,
-    /// Of the last call; a call within a call (a getter) finds none and makes its own.
+    /// Of the last call.
     keys: RefCell<Option<Keys>>,
 }
 
@@ -97,7 +99,7 @@ impl Plain for Stringify {
 }
 
 /// `prefix`, and behind it what `JSON.stringify(value)` gives; `undefined` where that is. `None`: the value is more
-/// than plain data, and the engine has to do it. Throws what a getter of the value throws.
+/// than plain data, and the engine has to do it. Throws when memory is short.
 pub fn plain_text<'js>(ctx: &Ctx<'js>, prefix: &[u8], value: &Value<'js>) -> Result<Option<Value<'js>>> {
     written(ctx, prefix, |writer| writer.write(value))
 }
@@ -149,7 +151,7 @@ fn written<'js, R>(
 
 /// Why the fast way ended.
 enum Detour {
-    /// A getter of the script threw; the exception is pending.
+    /// Memory is short; the exception is pending.
     Threw,
     /// The engine has to do it.
     NotPlain,
@@ -245,30 +247,15 @@ impl<'a, 'js> Writer<'a, 'js> {
     }
 
     fn object(&mut self, object: qjs::JSValue) -> std::result::Result<bool, Detour> {
-        // SAFETY: a live object of this context.
-        let (class, address, callable) = unsafe {
-            (qjs::JS_GetClassID(object), qjs::JS_VALUE_GET_PTR(object), qjs::JS_IsFunction(self.raw, object))
-        };
-        if callable {
-            return Ok(false);
-        }
-        let is_plain = class == PLAIN_OBJECT || class == PLAIN_ARRAY;
-        if let Some(placeholder) = self.placeholder.filter(|_| !is_plain) {
-            // SAFETY: a live object, which gets a count of its own.
-            let value = unsafe { Value::from_raw(self.ctx.clone(), qjs::JS_DupValue(self.raw, object)) };
-            if bytes::is_buffer(&value) {
-                placeholder(&mut self.out, self.buffers.len());
-                self.buffers.push(value);
-                return Ok(true);
-            }
+        // SAFETY: a live object.
+        let (class, address) = unsafe { (qjs::JS_GetClassID(object), qjs::JS_VALUE_GET_PTR(object)) };
+        if class != PLAIN_OBJECT && class != PLAIN_ARRAY {
+            return self.other(object);
         }
         let address = NonNull::new(address).ok_or(Detour::NotPlain)?;
-        if !is_plain || self.path.len() >= DEEPEST || self.path.contains(&address) {
-            return Err(Detour::NotPlain);
-        }
-        // SAFETY: a live object and atom; the result is owned.
-        let own = unsafe { self.owned(qjs::JS_GetProperty(self.raw, object, self.keys.to_json))? };
-        if !own.is_undefined() {
+        // SAFETY: a live object and name.
+        let is_hooked = unsafe { !own_data::lacks(object, self.keys.to_json) };
+        if is_hooked || self.path.len() >= DEEPEST || self.path.contains(&address) {
             return Err(Detour::NotPlain);
         }
         self.path.push(address);
@@ -281,21 +268,34 @@ impl<'a, 'js> Writer<'a, 'js> {
         Ok(true)
     }
 
-    fn items(&mut self, array: qjs::JSValue) -> std::result::Result<(), Detour> {
-        let mut len = 0;
-        // SAFETY: a live array.
-        if unsafe { qjs::JS_GetLength(self.raw, array, &mut len) } < 0 {
-            return Err(Detour::Threw);
+    /// An object of another class: JSON leaves out functions, and buffers may have something in their place.
+    fn other(&mut self, object: qjs::JSValue) -> std::result::Result<bool, Detour> {
+        // SAFETY: a live object of this context.
+        if unsafe { qjs::JS_IsFunction(self.raw, object) } {
+            return Ok(false);
         }
+        if let Some(placeholder) = self.placeholder {
+            // SAFETY: a live object, which gets a count of its own.
+            let value = unsafe { Value::from_raw(self.ctx.clone(), qjs::JS_DupValue(self.raw, object)) };
+            if bytes::is_buffer(&value) {
+                placeholder(&mut self.out, self.buffers.len());
+                self.buffers.push(value);
+                return Ok(true);
+            }
+        }
+        Err(Detour::NotPlain)
+    }
+
+    fn items(&mut self, array: qjs::JSValue) -> std::result::Result<(), Detour> {
+        // SAFETY: a live array, and what is done with its items runs no script.
+        let items = unsafe { own_data::items(array) }.ok_or(Detour::NotPlain)?;
         self.out.push(b'[');
-        for index in 0..u32::try_from(len).map_err(|_| Detour::NotPlain)? {
+        for (index, item) in items.iter().enumerate() {
             if index > 0 {
                 self.out.push(b',');
             }
             self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Detour::Threw)?;
-            // SAFETY: a live array; the item is owned until the end of this turn.
-            let item = unsafe { self.owned(qjs::JS_GetPropertyUint32(self.raw, array, index))? };
-            if !self.value(item.as_raw())? {
+            if !self.value(*item)? {
                 self.out.extend_from_slice(b"null");
             }
         }
@@ -304,21 +304,38 @@ impl<'a, 'js> Writer<'a, 'js> {
     }
 
     fn properties(&mut self, object: qjs::JSValue) -> std::result::Result<(), Detour> {
-        let names = Names::of(self.raw, object)?;
-        self.out.push(b'{');
+        // SAFETY: a live object, and what is done with its properties runs no script.
+        let all = || unsafe { OwnProperties::of(self.raw, object) };
         let mut first = true;
-        for atom in names.atoms() {
-            // SAFETY: a live object and an atom that `names` holds; the value is owned until the end of this turn.
-            let value = unsafe { self.owned(qjs::JS_GetProperty(self.raw, object, atom))? };
-            let before = self.out.len();
-            self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Detour::Threw)?;
-            if !first {
-                self.out.push(b',');
+        self.out.push(b'{');
+        if all().flatten().any(|found| found.index().is_some()) {
+            let mut all: Vec<OwnData> = all().collect::<Option<_>>().ok_or(Detour::NotPlain)?;
+            // Numbers come first; the others stay in the order in which they were made.
+            all.sort_by_key(|found| found.index().map_or(u64::MAX, u64::from));
+            for found in all {
+                self.property(found, &mut first)?;
             }
-            self.key(atom)?;
-            if self.value(value.as_raw())? { first = false } else { self.out.truncate(before) }
+        } else {
+            for found in all() {
+                self.property(found.ok_or(Detour::NotPlain)?, &mut first)?;
+            }
         }
         self.out.push(b'}');
+        Ok(())
+    }
+
+    fn property(&mut self, found: OwnData, first: &mut bool) -> std::result::Result<(), Detour> {
+        let before = self.out.len();
+        self.memory.grew_to(self.ctx, self.out.capacity()).map_err(|_| Detour::Threw)?;
+        if !*first {
+            self.out.push(b',');
+        }
+        self.key(found.name)?;
+        if self.value(found.value)? {
+            *first = false
+        } else {
+            self.out.truncate(before)
+        }
         Ok(())
     }
 
@@ -337,36 +354,6 @@ impl<'a, 'js> Writer<'a, 'js> {
         let held = unsafe { qjs::JS_DupAtom(self.raw, atom) };
         self.keys.quoted.insert(held, self.out[before..].into());
         Ok(())
-    }
-}
-
-/// The own enumerable string keys of an object.
-struct Names {
-    raw: *mut qjs::JSContext,
-    table: *mut qjs::JSPropertyEnum,
-    len: u32,
-}
-
-impl Names {
-    fn of(raw: *mut qjs::JSContext, object: qjs::JSValue) -> std::result::Result<Self, Detour> {
-        let (mut table, mut len) = (std::ptr::null_mut(), 0);
-        let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
-        // SAFETY: a live object; the table is freed in `drop`.
-        let status = unsafe { qjs::JS_GetOwnPropertyNames(raw, &mut table, &mut len, object, flags) };
-        if status < 0 { Err(Detour::Threw) } else { Ok(Names { raw, table, len }) }
-    }
-
-    fn atoms(&self) -> impl Iterator<Item = qjs::JSAtom> + use<> {
-        let table = self.table;
-        // SAFETY: QuickJS filled `len` entries, and `self` outlives the loop that asks.
-        (0..self.len as usize).map(move |index| unsafe { (*table.add(index)).atom })
-    }
-}
-
-impl Drop for Names {
-    fn drop(&mut self) {
-        // SAFETY: made by JS_GetOwnPropertyNames.
-        unsafe { qjs::JS_FreePropertyEnum(self.raw, self.table, self.len) };
     }
 }
 

@@ -40,6 +40,7 @@ pub mod messages;
 pub mod module;
 pub mod native;
 pub mod object;
+mod own_data;
 mod parts;
 pub mod plain;
 mod preemption;

@@ -1,20 +1,21 @@
-//! Answers kept for values that a script hands over again and again, found by the value's identity instead of its
-//! content.
+//! Answers kept for values that a script hands over again and again, found by the value itself
+//! instead of what is made of it.
 //!
 //! A loop asks for the same URL and names the same checks in every iteration, and the engine passes the very same
-//! string or atom each time. Looking at its address costs a comparison; turning it into Rust text and hashing it costs
-//! a tenth of what a request costs. Invariant: whatever is compared is kept alive here, so no other value can come to
-//! lie at its address.
+//! string or atom each time, or one of the same letters. Comparing them costs little; turning them into Rust text and
+//! hashing it costs a tenth of what a request costs. Invariant: whatever is compared is kept alive here, so no other
+//! value can come to lie at its address.
 
 use std::cell::RefCell;
 
 use rquickjs::{Ctx, Persistent, Value, qjs};
 
 use crate::object::{self, Name};
+use crate::own_data::{OwnData, OwnProperties};
 
 /// The answer for one string: the last one.
 pub struct LastText<T> {
-    last: RefCell<Option<(Persistent<Value<'static>>, usize, T)>>,
+    last: RefCell<Option<(Identity, T)>>,
 }
 
 impl<T> Default for LastText<T> {
@@ -24,57 +25,187 @@ impl<T> Default for LastText<T> {
 }
 
 impl<T: Clone> LastText<T> {
-    /// The answer, when this is the string of the last `put`. A string of equal content elsewhere is another one.
+    /// The answer, when this is the string of the last `put`, or one that says the same.
     pub fn get(&self, value: &Value<'_>) -> Option<T> {
         let last = self.last.borrow();
-        let (_, address, answer) = last.as_ref()?;
-        (value.is_string() && address_of(value) == *address).then(|| answer.clone())
+        let (known, answer) = last.as_ref()?;
+        (value.is_string() && known.is(Some(value))).then(|| answer.clone())
     }
 
     /// Keeps the answer for this string; other values are not kept.
     pub fn put<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>, answer: T) {
         if value.is_string() {
-            let kept = (Persistent::save(ctx, value.clone()), address_of(value), answer);
+            let kept = Identity::of(ctx, Some(value)).map(|known| (known, answer));
             // The old one is dropped after the borrow has ended.
-            let old = self.last.borrow_mut().replace(kept);
+            let old = self.last.replace(kept);
             drop(old);
         }
     }
 }
 
-/// A value that is known again by its address: a string, an object, or that there was none.
+/// A value that is known again: a string by its address, or failing that by its letters, an object by its address, or
+/// that there was none.
 pub struct Identity {
-    /// Null when there was none.
-    address: usize,
-    _kept: Option<Persistent<Value<'static>>>,
+    /// Undefined when there was none.
+    raw: qjs::JSValue,
+    kept: Option<Persistent<Value<'static>>>,
 }
 
 impl Identity {
     /// Of this value; `None` for values that have no address.
     pub fn of<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> Option<Identity> {
         let Some(value) = value.filter(|value| !is_nothing(value)) else {
-            return Some(Identity { address: 0, _kept: None });
+            return Some(Identity { raw: qjs::JS_UNDEFINED, kept: None });
         };
         let has_address = value.is_string() || object::of(value).is_some();
-        has_address.then(|| Identity { address: address_of(value), _kept: Some(Persistent::save(ctx, value.clone())) })
+        has_address.then(|| Identity { raw: value.as_raw(), kept: Some(Persistent::save(ctx, value.clone())) })
     }
 
-    /// Whether it is the very same one.
+    /// Whether it is the very same one, or the same text.
     pub fn is(&self, value: Option<&Value<'_>>) -> bool {
         match value.filter(|value| !is_nothing(value)) {
-            None => self.address == 0,
-            Some(value) => (value.is_string() || object::of(value).is_some()) && address_of(value) == self.address,
+            None => self.kept.is_none(),
+            // SAFETY: both are live.
+            Some(value) => {
+                self.kept.is_some() && unsafe { is_same(value.ctx().as_raw().as_ptr(), self.raw, value.as_raw()) }
+            }
+        }
+    }
+}
+
+/// Whether two values are the same object, texts of the same letters, or the same as primitives.
+///
+/// # Safety
+/// A live context and two live values.
+unsafe fn is_same(context: *mut qjs::JSContext, one: qjs::JSValue, other: qjs::JSValue) -> bool {
+    // SAFETY: by the contract of this function; comparing strictly runs no script.
+    unsafe {
+        let tags = (qjs::JS_VALUE_GET_TAG(one), qjs::JS_VALUE_GET_TAG(other));
+        let has_address = |tag| tag == qjs::JS_TAG_STRING || tag == qjs::JS_TAG_OBJECT;
+        tags.0 == tags.1 && has_address(tags.0) && qjs::JS_VALUE_GET_PTR(one) == qjs::JS_VALUE_GET_PTR(other)
+            || qjs::JS_IsStrictEqual(context, one, other)
+    }
+}
+
+/// A value that is known again by what it holds: texts, numbers and the like, or plain objects of such, four deep at
+/// most.
+pub struct PlainData {
+    held: Held,
+    runtime: *mut qjs::JSRuntime,
+}
+
+enum Held {
+    /// Owned.
+    Leaf(qjs::JSValue),
+    /// Owned names.
+    Object(Box<[(qjs::JSAtom, Held)]>),
+}
+
+impl PlainData {
+    const DEEPEST: usize = 4;
+    /// Properties of one object.
+    const MOST: usize = 32;
+
+    /// Of this value; `None` when there is more in it than plain data.
+    pub fn of(value: &Value<'_>) -> Option<PlainData> {
+        let context = value.ctx().as_raw().as_ptr();
+        // SAFETY: a live context.
+        let runtime = unsafe { qjs::JS_GetRuntime(context) };
+        // SAFETY: context and value are live.
+        Some(PlainData { held: unsafe { hold(context, value.as_raw(), Self::DEEPEST) }?, runtime })
+    }
+
+    /// Whether it holds the same.
+    pub fn is(&self, value: &Value<'_>) -> bool {
+        // SAFETY: context and value are live.
+        unsafe { holds(value.ctx().as_raw().as_ptr(), &self.held, value.as_raw()) }
+    }
+}
+
+impl Drop for PlainData {
+    fn drop(&mut self) {
+        // SAFETY: what is held was counted by `hold`, and a user's state goes before its runtime.
+        unsafe { let_go(self.runtime, &self.held) }
+    }
+}
+
+/// Counts a value and what is in it, if all of it is plain data.
+///
+/// # Safety
+/// A live context and value.
+unsafe fn hold(context: *mut qjs::JSContext, value: qjs::JSValue, depth: usize) -> Option<Held> {
+    // SAFETY: by the contract of this function; nothing runs while the properties are looked at.
+    unsafe {
+        match qjs::JS_VALUE_GET_NORM_TAG(value) {
+            qjs::JS_TAG_INT | qjs::JS_TAG_BOOL | qjs::JS_TAG_NULL | qjs::JS_TAG_UNDEFINED | qjs::JS_TAG_FLOAT64 => {}
+            _ if qjs::JS_IsString(value) => {}
+            qjs::JS_TAG_OBJECT if depth > 0 => {
+                let found: Option<Vec<OwnData>> = OwnProperties::of(context, value).take(PlainData::MOST + 1).collect();
+                let found = found.filter(|found| found.len() <= PlainData::MOST)?;
+                let mut held = Vec::with_capacity(found.len());
+                let all = found.iter().all(|found| match hold(context, found.value, depth - 1) {
+                    Some(value) => {
+                        held.push((qjs::JS_DupAtom(context, found.name), value));
+                        true
+                    }
+                    None => false,
+                });
+                let held = Held::Object(held.into());
+                if !all {
+                    let_go(qjs::JS_GetRuntime(context), &held);
+                    return None;
+                }
+                return Some(held);
+            }
+            _ => return None,
+        }
+        Some(Held::Leaf(qjs::JS_DupValue(context, value)))
+    }
+}
+
+/// Whether a value is as it was held.
+///
+/// # Safety
+/// A live context and value.
+unsafe fn holds(context: *mut qjs::JSContext, held: &Held, value: qjs::JSValue) -> bool {
+    // SAFETY: by the contract of this function; nothing runs while properties are looked at.
+    unsafe {
+        match held {
+            Held::Leaf(leaf) => is_same(context, *leaf, value),
+            Held::Object(held) => {
+                if !qjs::JS_IsObject(value) {
+                    return false;
+                }
+                let mut found = OwnProperties::of(context, value);
+                let all = held.iter().all(|(name, held)| match found.next().flatten() {
+                    Some(found) => found.name == *name && holds(context, held, found.value),
+                    None => false,
+                });
+                all && found.next().is_none()
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The live runtime of what is held, which is given back once.
+unsafe fn let_go(runtime: *mut qjs::JSRuntime, held: &Held) {
+    // SAFETY: by the contract of this function.
+    unsafe {
+        match held {
+            Held::Leaf(value) => qjs::JS_FreeValueRT(runtime, *value),
+            Held::Object(held) => {
+                for (name, held) in held {
+                    qjs::JS_FreeAtomRT(runtime, *name);
+                    let_go(runtime, held);
+                }
+            }
         }
     }
 }
 
 fn is_nothing(value: &Value<'_>) -> bool {
     value.is_undefined() || value.is_null()
-}
-
-fn address_of(value: &Value<'_>) -> usize {
-    // SAFETY: the pointer of a string or an object is looked at, not followed.
-    unsafe { qjs::JS_VALUE_GET_PTR(value.as_raw()) as usize }
 }
 
 /// Answers by property name and a number.
@@ -137,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_known_by_identity() {
+    fn texts_are_known_again() {
         let runtime = Runtime::new().unwrap();
         Context::full(&runtime).unwrap().with(|ctx| {
             ctx.eval::<(), _>("var a = 'some text'; var b = ['some', 'text'].join(' ')").unwrap();
@@ -145,9 +276,11 @@ mod tests {
             let memo = LastText::default();
             assert_eq!(memo.get(&global("a")), None);
             memo.put(&ctx, &global("a"), 1);
-            assert_eq!((memo.get(&global("a")), memo.get(&global("b"))), (Some(1), None));
+            assert_eq!((memo.get(&global("a")), memo.get(&global("b"))), (Some(1), Some(1)));
             ctx.eval::<(), _>("a = null").unwrap();
-            assert_eq!(memo.get(&global("a")), None);
+            assert_eq!((memo.get(&global("a")), memo.get(&global("b"))), (None, Some(1)));
+            ctx.eval::<(), _>("b = 'some other text'").unwrap();
+            assert_eq!(memo.get(&global("b")), None);
             memo.put(&ctx, &global("b"), 2);
             assert_eq!(memo.get(&global("b")), Some(2));
             memo.put(&ctx, &Value::new_int(ctx.clone(), 5), 3);
@@ -171,7 +304,51 @@ mod tests {
     }
 
     #[test]
-    fn names_are_kept_up_to_a_bound() {
+    fn plain_data_is_known_by_what_it_holds() {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            ctx.eval::<(), _>(
+                "const t = ['to', 'ken'].join(''); const o = { h: { a: 'x', b: t }, n: 1.5, u: undefined }",
+            )
+            .unwrap();
+            let value = |text: &str| ctx.eval::<Value<'_>, _>(text).unwrap();
+            let known = PlainData::of(&value("o")).unwrap();
+            assert!(known.is(&value("o")) && known.is(&value("({ h: { a: o.h.a, b: t }, n: 1.5, u: undefined })")));
+            for other in [
+                "({ h: { a: o.h.a, b: t }, n: 1.5 })",
+                "({ h: { a: o.h.a, b: t }, n: 2, u: undefined })",
+                "({ h: { b: t, a: o.h.a }, n: 1.5, u: undefined })",
+                "({ h: { a: o.h.a, b: t, c: 1 }, n: 1.5, u: undefined })",
+                "({ h: 'x', n: 1.5, u: undefined })",
+                "({ h: { a: o.h.a, b: t }, n: 1.5, u: null })",
+                "({ h: { a: o.h.a, b: t }, get n() { throw 1 }, u: undefined })",
+                "new Proxy(o, {})",
+                "null",
+                "5",
+            ] {
+                assert!(!known.is(&value(other)), "{other}");
+            }
+            ctx.eval::<(), _>("o.h.b = ['to', 'ken'].join('')").unwrap();
+            assert!(known.is(&value("o")), "another text of the same letters says the same");
+            ctx.eval::<(), _>("o.h.b = 'tokeN'").unwrap();
+            assert!(!known.is(&value("o")));
+            for more in [
+                "({ a: [] })",
+                "({ a: () => 1 })",
+                "({ a: 1n })",
+                "({ get a() { throw 1 } })",
+                "new Date()",
+                "({ a: { b: { c: { d: {} } } } })",
+            ] {
+                assert!(PlainData::of(&value(more)).is_none(), "{more}");
+            }
+            assert!(PlainData::of(&value("7")).unwrap().is(&value("7")));
+        });
+        runtime.run_gc();
+    }
+
+    #[test]
+    fn names_arekept_up_to_a_bound() {
         let runtime = Runtime::new().unwrap();
         Context::full(&runtime).unwrap().with(|ctx| {
             let names: Object<'_> =

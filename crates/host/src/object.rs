@@ -8,6 +8,7 @@ use rquickjs::{Ctx, Error, Object, Result, Value, object::Filter, qjs};
 use rustc_hash::FxHashMap;
 
 use crate::bytes;
+use crate::own_data::OwnProperties;
 
 /// The first class of the engine (`JS_CLASS_OBJECT`), which its header does not export.
 pub(crate) const PLAIN_CLASS: qjs::JSClassID = 1;
@@ -49,15 +50,14 @@ pub fn each_entry<'js>(
     mut each: impl FnMut(Name<'_, 'js>, Value<'js>) -> Result<()>,
 ) -> Result<()> {
     let (table, context) = (Table::of(ctx, object)?, ctx.as_raw().as_ptr());
-    for index in 0..table.length as usize {
-        // SAFETY: the table has `length` entries; getting a property gives a count of its own.
-        let (atom, value) = unsafe {
-            let atom = (*table.table.add(index)).atom;
+    for atom in table.names() {
+        // SAFETY: the table holds its names; getting a property gives a count of its own.
+        let value = unsafe {
             let raw = qjs::JS_GetProperty(context, object.as_raw(), atom);
             if qjs::JS_IsException(raw) {
                 return Err(Error::Exception);
             }
-            (atom, Value::from_raw(ctx.clone(), raw))
+            Value::from_raw(ctx.clone(), raw)
         };
         each(Name { ctx, atom }, value)?;
     }
@@ -67,28 +67,77 @@ pub fn each_entry<'js>(
 /// Names of properties, to be given back.
 struct Table<'a, 'js> {
     ctx: &'a Ctx<'js>,
-    table: *mut qjs::JSPropertyEnum,
-    length: u32,
+    names: Names,
+}
+
+/// Where they are kept.
+enum Names {
+    /// Of plain data, at most as many as there is room for, counted one by one.
+    Few([qjs::JSAtom; 8], usize),
+    /// As the engine lists them.
+    Listed(*mut qjs::JSPropertyEnum, u32),
 }
 
 impl<'a, 'js> Table<'a, 'js> {
     /// Those of an object's own enumerable properties, symbols left out.
     fn of(ctx: &'a Ctx<'js>, object: &Object<'js>) -> Result<Table<'a, 'js>> {
-        let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32;
+        let context = ctx.as_raw().as_ptr();
+        // SAFETY: context and object are live, and nothing runs meanwhile.
+        let own = unsafe { OwnProperties::of(context, object.as_raw()) };
+        let (mut names, mut count) = ([0; 8], 0);
+        let fits = own.into_iter().all(|found| match (found, names.get_mut(count)) {
+            (Some(found), Some(place)) if found.index().is_none() => {
+                *place = found.name;
+                count += 1;
+                true
+            }
+            _ => false,
+        });
+        if fits {
+            for name in &names[..count] {
+                // SAFETY: a live name; `drop` gives back what is counted here.
+                unsafe { qjs::JS_DupAtom(context, *name) };
+            }
+            return Ok(Table { ctx, names: Names::Few(names, count) });
+        }
+        Table::listed(ctx, object, (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_ENUM_ONLY) as i32)
+    }
+
+    /// Those that the engine lists.
+    fn listed(ctx: &'a Ctx<'js>, object: &Object<'js>, flags: i32) -> Result<Table<'a, 'js>> {
         let (mut table, mut length) = (std::ptr::null_mut(), 0);
         let context = ctx.as_raw().as_ptr();
         // SAFETY: context and object are live; the table is given back by `drop`.
         if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object.as_raw(), flags) } < 0 {
             return Err(Error::Exception);
         }
-        Ok(Table { ctx, table, length })
+        Ok(Table { ctx, names: Names::Listed(table, length) })
+    }
+
+    fn names(&self) -> impl Iterator<Item = qjs::JSAtom> + '_ {
+        let (few, listed) = match &self.names {
+            Names::Few(names, count) => (&names[..*count], None),
+            Names::Listed(table, length) => (&[][..], Some((*table, *length))),
+        };
+        let listed = listed.into_iter().flat_map(|(table, length)| {
+            // SAFETY: the engine filled `length` entries, which stay until `drop`.
+            (0..length as usize).map(move |index| unsafe { (*table.add(index)).atom })
+        });
+        few.iter().copied().chain(listed)
     }
 }
 
 impl Drop for Table<'_, '_> {
     fn drop(&mut self) {
-        // SAFETY: what `JS_GetOwnPropertyNames` made is given back once.
-        unsafe { qjs::JS_FreePropertyEnum(self.ctx.as_raw().as_ptr(), self.table, self.length) };
+        let context = self.ctx.as_raw().as_ptr();
+        match &self.names {
+            // SAFETY: each was counted once in `of`.
+            Names::Few(names, count) => {
+                names[..*count].iter().for_each(|name| unsafe { qjs::JS_FreeAtom(context, *name) })
+            }
+            // SAFETY: what `JS_GetOwnPropertyNames` made is given back once.
+            Names::Listed(table, length) => unsafe { qjs::JS_FreePropertyEnum(context, *table, *length) },
+        }
     }
 }
 
@@ -243,49 +292,6 @@ pub fn is_async(function: &Value<'_>) -> bool {
     unsafe { qjs::JS_IsAsyncFunction(function.as_raw()) }
 }
 
-/// Whether nothing in a tree of plain objects can change any more: each is frozen, without accessors, and holds
-/// primitives or such trees, eight deep at most. One question tells that an object is not frozen.
-pub fn is_frozen_tree(value: &Value<'_>) -> Result<bool> {
-    is_frozen(value, 8)
-}
-
-fn is_frozen(value: &Value<'_>, depth: usize) -> Result<bool> {
-    if of(value).is_none() {
-        return Ok(true);
-    }
-    let (context, object) = (value.ctx().as_raw().as_ptr(), value.as_raw());
-    // SAFETY: context and object are live. Proxies, whose answers would run the script's code, are of another class.
-    if depth == 0 || !is_plain(value) || unsafe { qjs::JS_IsExtensible(context, object) } != 0 {
-        return Ok(false);
-    }
-    let flags = (qjs::JS_GPN_STRING_MASK | qjs::JS_GPN_SYMBOL_MASK) as i32;
-    let (mut table, mut length) = (std::ptr::null_mut(), 0);
-    // SAFETY: as above; the table is given back by `Table`.
-    if unsafe { qjs::JS_GetOwnPropertyNames(context, &mut table, &mut length, object, flags) } < 0 {
-        return Err(Error::Exception);
-    }
-    let table = Table { ctx: value.ctx(), table, length };
-    for index in 0..length as usize {
-        // SAFETY: the table has `length` entries of the object's own properties; what the descriptor holds are counts
-        // of its own, which the values take over. A property that is no accessor has undefined for getter and setter.
-        let (flags, held) = unsafe {
-            let mut descriptor = std::mem::MaybeUninit::<qjs::JSPropertyDescriptor>::uninit();
-            let atom = (*table.table.add(index)).atom;
-            if qjs::JS_GetOwnProperty(context, descriptor.as_mut_ptr(), object, atom) <= 0 {
-                return Ok(false);
-            }
-            let descriptor = descriptor.assume_init();
-            let held = [descriptor.value, descriptor.getter, descriptor.setter];
-            (descriptor.flags as u32, held.map(|raw| Value::from_raw(value.ctx().clone(), raw)))
-        };
-        let changeable = qjs::JS_PROP_CONFIGURABLE | qjs::JS_PROP_WRITABLE | qjs::JS_PROP_GETSET;
-        if flags & changeable != 0 || !is_frozen(&held[0], depth - 1)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 /// Freezes a tree of plain objects and arrays (what `JSON.parse` makes): no cycles, no accessors.
 pub fn freeze_tree<'js>(ctx: &Ctx<'js>, root: &Value<'js>) -> Result<()> {
     // A list instead of recursion: the text may nest deeper than a virtual user's stack.
@@ -337,11 +343,11 @@ pub fn has_getter(object: &Object<'_>, name: &str) -> bool {
 pub fn share_accessors<'js>(from: &Object<'js>, to: &Object<'js>) -> Result<()> {
     let ctx = from.ctx();
     let table = Table::of(ctx, from)?;
-    for index in 0..table.length as usize {
-        // SAFETY: the table has `length` entries; both objects are alive. Of what a descriptor brings each count is
+    for atom in table.names() {
+        // SAFETY: the table holds its names; both objects are alive. Of what a descriptor brings each count is
         // given back once: a value that is no accessor's, or getter and setter.
         let defined = unsafe {
-            let (context, atom) = (ctx.as_raw().as_ptr(), (*table.table.add(index)).atom);
+            let context = ctx.as_raw().as_ptr();
             let mut found: qjs::JSPropertyDescriptor = std::mem::zeroed();
             match qjs::JS_GetOwnProperty(context, &mut found, from.as_raw(), atom) {
                 1 if found.flags as u32 & qjs::JS_PROP_GETSET != 0 => {
@@ -365,39 +371,4 @@ pub fn share_accessors<'js>(from: &Object<'js>, to: &Object<'js>) -> Result<()> 
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use rquickjs::{Context, Runtime};
-
-    use super::*;
-
-    #[test]
-    fn frozen_trees_are_told_from_what_can_change() {
-        let runtime = Runtime::new().unwrap();
-        Context::full(&runtime).unwrap().with(|ctx| {
-            let is = |text: &str| is_frozen_tree(&ctx.eval::<Value<'_>, _>(text).unwrap()).unwrap();
-            let frozen = "const f = Object.freeze;";
-            assert!(is("1") && is("'text'") && is("null"));
-            assert!(is(&format!("{frozen} f({{}})")));
-            assert!(is("Object.freeze({ a: 1, b: Object.freeze({ c: 'x', d: null }) })"));
-            for other in [
-                "({})",
-                "Object.freeze({ a: {} })",
-                "Object.seal({ a: 1 })",
-                "Object.preventExtensions({ a: 1 })",
-                "Object.freeze({ get a() { return 1 } })",
-                "Object.freeze({ a: () => 1 })",
-                "Object.freeze([1])",
-                "Object.freeze({ [Symbol('s')]: {} })",
-                "Object.freeze(Object.defineProperty({}, 'hidden', { value: {}, enumerable: false }))",
-                "new Proxy(Object.freeze({}), {})",
-                "Object.freeze(new Date())",
-                "let t = 1; for (let n = 0; n < 9; n++) t = Object.freeze({ t }); t",
-            ] {
-                assert!(!is(other), "{other}");
-            }
-        });
-    }
 }

@@ -320,4 +320,36 @@ mod tests {
             }
         });
     }
+
+    #[test]
+    fn shapes_without_objects_stay_until_a_collection() {
+        let (_runtime, context) = create(&Rc::default()).unwrap();
+        context.with(|ctx| {
+            // SAFETY: context and runtime are live; the usage is written only.
+            let shapes = || unsafe {
+                let mut usage = std::mem::zeroed();
+                qjs::JS_ComputeMemoryUsage(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), &mut usage);
+                usage.shape_count
+            };
+            let run = |text: &str| ctx.eval::<i32, _>(text).unwrap();
+            run("globalThis.make = (n) => { \
+                 let sum = 0; for (let i = 0; i < n; i++) sum += ({ a: i, b: 1, c: 2 }).b; return sum }; 0");
+            ctx.run_gc();
+            let before = shapes();
+            // The shapes in between come to stay one a round.
+            assert_eq!(run("make(10)"), 10);
+            let kept = shapes();
+            assert!(kept > before, "{kept} shapes behind, {before} before");
+            assert_eq!((run("make(100)"), shapes()), (100, kept), "the next objects have the same shapes");
+            // More kinds than are kept, with prototypes that go with them.
+            let many = "(() => { let sum = 0; for (let i = 0; i < 500; i++) { \
+                        const o = { __proto__: { ['p' + i]: 1 } }; o['k' + i] = i; sum += o['p' + i] } return sum })()";
+            assert_eq!(run(many), 500);
+            assert!(shapes() < before + 100, "{} shapes behind, {before} before", shapes());
+            ctx.run_gc();
+            assert_eq!((run("make(7)"), run("make(7)")), (7, 7));
+            ctx.run_gc();
+            assert!(shapes() <= before, "{} shapes after a collection, {before} before", shapes());
+        });
+    }
 }

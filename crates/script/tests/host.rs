@@ -304,7 +304,7 @@ fn what_native_code_builds_and_keeps_holds_to_the_memory_limit() {
             "const told = (f) => { try { f() } catch (e) { console.log(`${e}`.replace(/[0-9]+ more/, 'N more')) } };
              export function setup() { return new Array(1e9) }
              export default function () {
-               told(() => JSON.stringify(new Array(1e9)));
+               told(() => JSON.stringify(new Array(1e5).fill('x'.repeat(1000))));
                told(() => console.log(new Array(1e9)));
                told(() => { for (;;) setTimeout(() => {}, 1) });
              }",

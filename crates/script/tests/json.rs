@@ -27,6 +27,8 @@ const makers = [
   () => ({ [Symbol('s')]: 1, x: 1 }), () => Object.create({ inherited: 1 }), () => Object.create(null, { h: { value: 1 } }),
   () => ({ get g() { return [1, { z: 2 }]; } }), () => ({ get g() { throw new TypeError('no'); } }),
   () => ({ get a() { return { ['k' + 1]: 1 }; }, get b() { return { ['k' + 2]: 2 }; } }),
+  () => { const o = { a: { get x() { delete o.b; delete o.a; return 1; } }, b: 'gone', c: 'here' }; return o; },
+  () => ({ b: { z: 1, 7: 2, 0: [{ y: 3, 1: 4 }] }, 5: 1, a: 2, 4294967294: 3, 4294967295: 4, '07': 5, 0: 6 }),
   () => new Date(0), () => [new Date(NaN)], () => ({ toJSON: () => 'mine' }), () => ({ toJSON: 5, a: 1 }),
   () => ({ d: { toJSON(key) { return `key ${key}`; } } }),
   () => [new Number(3), new String('s'), new Boolean(false)], () => 10n, () => ({ n: 10n }), () => Object(10n),

@@ -49,6 +49,19 @@ pub struct Queue {
     /// How many of the dropped lines the stream has reported.
     told: u64,
     notice: Option<Notice>,
+    window: Window,
+}
+
+/// Whose the window is, for those who add to the queue.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Window {
+    /// Of the terminal, until now.
+    #[default]
+    Free,
+    /// Of a scene.
+    Taken,
+    /// Of the terminal, to the end.
+    GivenBack,
 }
 
 impl Queue {
@@ -96,15 +109,23 @@ impl Queue {
         }
     }
 
-    /// Changes what fills the window. Of those that wait for a slow terminal the last is enough.
-    pub fn scene(&mut self, scene: Scene) {
+    /// Changes what fills the window; false when it has been given back. Of those that wait for a slow terminal the
+    /// last is enough.
+    pub fn scene(&mut self, scene: Scene) -> bool {
+        if self.window == Window::GivenBack {
+            return false;
+        }
+        self.window = Window::Taken;
         self.items.retain(|item| !matches!(item, Item::Scene(_)));
         self.items.push_back(Item::Scene(Box::new(scene)));
+        true
     }
 
-    /// Gives the window back.
+    /// Gives the window back, for good.
     pub fn close_scene(&mut self) {
-        self.items.push_back(Item::CloseScene);
+        if std::mem::replace(&mut self.window, Window::GivenBack) == Window::Taken {
+            self.items.push_back(Item::CloseScene);
+        }
     }
 
     /// Wipes what is there.
@@ -211,6 +232,18 @@ mod tests {
         let rest = text(&rest);
         assert!(rest.ends_with(&format!("own words\n{dropped} missing\nagain\n")), "{}", &rest[rest.len() - 99..]);
         assert!(text(&queue.take()).is_empty(), "told once");
+    }
+
+    #[test]
+    fn a_window_that_was_given_back_is_not_taken_again() {
+        let mut queue = Queue::default();
+        assert!(queue.scene(Scene::default()));
+        (0..2).for_each(|_| queue.close_scene());
+        assert!(!queue.scene(Scene::default()));
+        assert_eq!(queue.take(), [Item::Scene(Box::default()), Item::CloseScene]);
+        let mut queue = Queue::default();
+        queue.close_scene();
+        assert!(queue.is_empty(), "no scene was there");
     }
 
     #[test]

@@ -120,17 +120,19 @@ impl Stream {
         self.put(|queue| queue.live(live));
     }
 
-    /// Fills the window with a scene, until it is closed; what is written meanwhile goes out then.
+    /// Fills the window with a scene, until it is closed; what is written meanwhile goes out then. Once closed, it
+    /// stays closed: what draws scenes may be at it while the process ends.
     pub fn show_scene(&self, scene: Scene) {
-        self.0.has_scene.store(true, Ordering::SeqCst);
-        self.put(|queue| queue.scene(scene));
+        self.put(|queue| {
+            if queue.scene(scene) {
+                self.0.has_scene.store(true, Ordering::SeqCst);
+            }
+        });
     }
 
     /// Gives the window back.
     pub fn close_scene(&self) {
-        if self.has_scene() {
-            self.put(Queue::close_scene);
-        }
+        self.put(Queue::close_scene);
     }
 
     /// Whether a scene fills the window, or will in a moment.

@@ -137,7 +137,9 @@ fn signals_give_the_terminal_back() {
     let (code, rows) = terminal.ends();
     assert_eq!(code, 105, "{}", rows.join("\n"));
     assert!(terminal.is_as_shells_want_it(), "{}", rows.join("\n"));
-    assert_eq!((count(&terminal, OPENS), count(&terminal, CLOSES)), (1, 1));
+    assert_eq!(count(&terminal, OPENS), 1);
+    // A second time by whoever ends the process, where the thread that writes had no turn for a moment.
+    assert!(matches!(count(&terminal, CLOSES), 1 | 2));
 }
 
 #[test]

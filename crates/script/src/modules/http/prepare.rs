@@ -1,6 +1,6 @@
 //! From what a script gave to a request that can be sent.
 //!
-//! Refuses what cannot be one, and reads nothing again that cannot have changed (`fixed.rs`). What of a body is lent
+//! Refuses what cannot be one, and reads nothing again that has not changed (`fixed.rs`). What of a body is lent
 //! instead of copied is looked up last, when the script no longer runs.
 
 use std::rc::Rc;
@@ -45,7 +45,7 @@ pub fn prepare<'js>(
         Some(params) => params,
         None => {
             let params = Params::from_js(ctx, args.params, &state.empty)?;
-            state.fixed.keep_params(ctx, args.params, &params)?;
+            state.fixed.keep_params(args.params, &params);
             params
         }
     };

@@ -81,8 +81,8 @@ export interface BodySource {
 export interface ExpectedStatuses {}
 
 /**
- * How to send a request and what to do with the answer. Onrush reads deeply frozen params (`Object.freeze`, headers and tags
- * included) once instead of at each request, which saves a tenth of its cost.
+ * How to send a request and what to do with the answer. Params that hold the same as before (texts, numbers and booleans in
+ * plain objects) are compared instead of read again.
  */
 export interface Params {
   /** Header fields. `Host` replaces the URL's; an empty `User-Agent` sends none; `Content-Length` is ignored. */
