@@ -65,10 +65,9 @@ impl Identity {
     pub fn is(&self, value: Option<&Value<'_>>) -> bool {
         match value.filter(|value| !is_nothing(value)) {
             None => self.kept.is_none(),
+            Some(_) if self.kept.is_none() => false,
             // SAFETY: both are live.
-            Some(value) => {
-                self.kept.is_some() && unsafe { is_same(value.ctx().as_raw().as_ptr(), self.raw, value.as_raw()) }
-            }
+            Some(value) => unsafe { is_same(value.ctx().as_raw().as_ptr(), self.raw, value.as_raw()) },
         }
     }
 }

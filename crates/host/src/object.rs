@@ -131,10 +131,10 @@ impl Drop for Table<'_, '_> {
     fn drop(&mut self) {
         let context = self.ctx.as_raw().as_ptr();
         match &self.names {
-            // SAFETY: each was counted once in `of`.
-            Names::Few(names, count) => {
-                names[..*count].iter().for_each(|name| unsafe { qjs::JS_FreeAtom(context, *name) })
-            }
+            Names::Few(names, count) => names[..*count].iter().for_each(|name| {
+                // SAFETY: each was counted once in `of`.
+                unsafe { qjs::JS_FreeAtom(context, *name) }
+            }),
             // SAFETY: what `JS_GetOwnPropertyNames` made is given back once.
             Names::Listed(table, length) => unsafe { qjs::JS_FreePropertyEnum(context, *table, *length) },
         }
