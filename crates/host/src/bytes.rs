@@ -98,6 +98,18 @@ pub fn indexed_buffer<'js>(ctx: &Ctx<'js>, content: &[u8]) -> Result<Value<'js>>
     Ok(buffer)
 }
 
+/// A string of these bytes, which somebody else has checked to be UTF-8; the engine replaces what is not.
+pub fn string<'js>(ctx: &Ctx<'js>, utf8: &[u8]) -> Result<Value<'js>> {
+    // SAFETY: a live context and as many bytes as it says, which are copied; the count that is made is taken over.
+    unsafe {
+        let raw = qjs::JS_NewStringLen(ctx.as_raw().as_ptr(), utf8.as_ptr().cast(), utf8.len() as _);
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Ok(Value::from_raw(ctx.clone(), raw))
+    }
+}
+
 /// Whether the buffer behind a typed array is immutable; nothing for other values and detached buffers.
 fn is_immutable(array: &Value<'_>) -> Option<bool> {
     let ctx = array.ctx();

@@ -1,9 +1,9 @@
 //! Native functions for hot paths: a C function and a number, without a boxed closure and an object of a class of its
 //! own.
 //!
-//! They can hold nothing; what they need they find through the user. A panic does not unwind through the frames of C:
-//! it is kept, the script ends with an error that it cannot catch, and the panic continues where Rust called the
-//! script.
+//! They hold nothing but values of the script that they are bound to; what else they need they find through the
+//! user. A panic does not unwind through the frames of C: it is kept, the script ends with an error that it cannot
+//! catch, and the panic continues where Rust called the script.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -29,6 +29,7 @@ pub struct Args<'a, 'js> {
     ctx: &'a Ctx<'js>,
     this: qjs::JSValue,
     values: &'a [qjs::JSValue],
+    bound: &'a [qjs::JSValue],
 }
 
 impl<'js> Args<'_, 'js> {
@@ -51,6 +52,11 @@ impl<'js> Args<'_, 'js> {
     /// The same, or undefined.
     pub fn peek_or_undefined(&self, index: usize) -> Peeked<'_, 'js> {
         self.peeked(self.values.get(index).copied().unwrap_or(qjs::JS_UNDEFINED))
+    }
+
+    /// One of the values that the function is bound to (`bound`), for the time of the call.
+    pub fn bound(&self, index: usize) -> Peeked<'_, 'js> {
+        self.peeked(self.bound[index])
     }
 
     fn peeked(&self, raw: qjs::JSValue) -> Peeked<'_, 'js> {
@@ -98,6 +104,24 @@ pub fn function<'js, F: Plain>(ctx: &Ctx<'js>, name: &CStr, number: i32) -> Resu
     }
 }
 
+/// Makes function `number` of a kind that is bound to some values; without a name, as an arrow function handed over.
+pub fn bound<'js, F: Plain, const N: usize>(
+    ctx: &Ctx<'js>,
+    number: i32,
+    values: [&Value<'js>; N],
+) -> Result<Function<'js>> {
+    let mut values = values.map(Value::as_raw);
+    // SAFETY: context and values are live; the function makes counts of its own.
+    unsafe {
+        let (call, values) = (Some(enter_bound::<F, N> as _), values.as_mut_ptr());
+        let raw = qjs::JS_NewCFunctionData(ctx.as_raw().as_ptr(), call, 1, number, N as qjs::c_int, values);
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        Value::from_raw(ctx.clone(), raw).into_function().ok_or(Error::Unknown)
+    }
+}
+
 /// Makes a class of objects that function `number` of a kind makes; callable with and without `new`.
 pub fn constructor<'js, F: Plain>(
     ctx: &Ctx<'js>,
@@ -125,8 +149,34 @@ unsafe extern "C" fn enter<F: Plain>(
     values: *mut qjs::JSValue,
     number: qjs::c_int,
 ) -> qjs::JSValue {
-    let Some(raw) = NonNull::new(context) else { return qjs::JS_EXCEPTION };
     // SAFETY: QuickJS calls this with a live context and `count` live values.
+    unsafe { run::<F>(context, this, (count, values), &[], number) }
+}
+
+unsafe extern "C" fn enter_bound<F: Plain, const N: usize>(
+    context: *mut qjs::JSContext,
+    this: qjs::JSValue,
+    count: qjs::c_int,
+    values: *mut qjs::JSValue,
+    number: qjs::c_int,
+    bound: *mut qjs::JSValue,
+) -> qjs::JSValue {
+    // SAFETY: as in `enter`; the `N` values of `bound` live as long as the function, which the call holds.
+    unsafe { run::<F>(context, this, (count, values), std::slice::from_raw_parts(bound.cast_const(), N), number) }
+}
+
+/// # Safety
+/// The context is live, and so are the arguments and what the function is bound to.
+#[inline(always)]
+unsafe fn run<F: Plain>(
+    context: *mut qjs::JSContext,
+    this: qjs::JSValue,
+    (count, values): (qjs::c_int, *mut qjs::JSValue),
+    bound: &[qjs::JSValue],
+    number: qjs::c_int,
+) -> qjs::JSValue {
+    let Some(raw) = NonNull::new(context) else { return qjs::JS_EXCEPTION };
+    // SAFETY: by the contract.
     let (ctx, values) = unsafe {
         let values = match usize::try_from(count) {
             Ok(count) if count > 0 => std::slice::from_raw_parts(values.cast_const(), count),
@@ -134,7 +184,7 @@ unsafe extern "C" fn enter<F: Plain>(
         };
         (Ctx::from_raw(raw), values)
     };
-    let result = catch_unwind(AssertUnwindSafe(|| F::call(&ctx, Args { ctx: &ctx, this, values }, number)));
+    let result = catch_unwind(AssertUnwindSafe(|| F::call(&ctx, Args { ctx: &ctx, this, values, bound }, number)));
     match result {
         // SAFETY: the count made here is the caller's; `value` gives back its own.
         Ok(Ok(value)) => unsafe { qjs::JS_DupValue(context, value.as_raw()) },
@@ -183,6 +233,29 @@ mod tests {
             }
             let kind = "try { sum('x') } catch (e) { e.name }";
             assert_eq!(ctx.eval::<String, _>(kind).unwrap(), "TypeError");
+        });
+    }
+
+    struct Joined;
+
+    impl Plain for Joined {
+        fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, number: i32) -> Result<Value<'js>> {
+            let [first, second] = [0, 1].map(|index| args.bound(index).get::<String>());
+            let given = args.get(0).map_or(Ok(String::new()), |value| value.get::<String>())?;
+            Ok(rquickjs::String::from_str(ctx.clone(), &format!("{}{}{given}{number}", first?, second?))?.into_value())
+        }
+    }
+
+    #[test]
+    fn bound_values_come_with_each_call() {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            let [first, second]: [Value<'_>; 2] = ["'a' + 1", "'b' + 2"].map(|text| ctx.eval(text).unwrap());
+            ctx.globals().set("joined", bound::<Joined, 2>(&ctx, 7, [&first, &second]).unwrap()).unwrap();
+            drop((first, second));
+            for (source, expected) in [("joined()", "a1b27"), ("joined.call(5, 'c', 'd')", "a1b2c7")] {
+                assert_eq!(ctx.eval::<String, _>(source).unwrap(), expected);
+            }
         });
     }
 }

@@ -1,4 +1,5 @@
-//! Objects of one shape that native code makes and reads often: the names of their fields are looked up once a user.
+//! Objects of one shape that native code makes and reads often: the names of their fields are looked up once a user,
+//! and an object is made in one step (`quickjs/own_data.patch`).
 //!
 //! A record is an ordinary object with ordinary fields, which scripts may change. Its prototype, which nothing else
 //! has, tells it from other objects.
@@ -16,12 +17,8 @@ pub struct RecordShape<const N: usize> {
 }
 
 struct Made<const N: usize> {
-    runtime: *mut qjs::JSRuntime,
-    prototype: qjs::JSValue,
     names: [qjs::JSAtom; N],
-    /// A record without fields, one with the first, and so on, none of which is handed out. The engine forgets a shape
-    /// with the last object that has it, and would make each of these again for each record.
-    begun: Vec<qjs::JSValue>,
+    template: Template<N>,
 }
 
 impl<const N: usize> Default for RecordShape<N> {
@@ -37,11 +34,7 @@ impl<const N: usize> RecordShape<N> {
             Some(made) => made,
             None => self.make(ctx, fields.each_ref().map(|(name, _)| *name))?,
         };
-        // SAFETY: `made` owns prototype and names; values are live.
-        let raw = unsafe { fill(ctx.as_raw().as_ptr(), made, &fields.each_ref().map(|(_, value)| value.as_raw()))? };
-        // SAFETY: the count is ours to give.
-        let record = unsafe { Value::from_raw(ctx.clone(), raw) };
-        Ok(record.into_object().expect("it was made as one"))
+        made.template.object(ctx, fields.each_ref().map(|(_, value)| value))
     }
 
     /// The fields of a record, as they are now; `None` when the value is no such record.
@@ -73,68 +66,91 @@ impl<const N: usize> RecordShape<N> {
                 // Asking one for its prototype would run code of the script.
                 return false;
             }
-            let prototype = qjs::JS_GetPrototype(context, object.as_raw());
-            let same = qjs::JS_IsObject(prototype)
-                && qjs::JS_VALUE_GET_PTR(prototype) == qjs::JS_VALUE_GET_PTR(made.prototype);
-            qjs::JS_FreeValue(context, prototype);
+            let [prototype, own] = [object.as_raw(), made.template.first].map(|of| qjs::JS_GetPrototype(context, of));
+            let same = qjs::JS_IsObject(prototype) && qjs::JS_VALUE_GET_PTR(prototype) == qjs::JS_VALUE_GET_PTR(own);
+            [prototype, own].iter().for_each(|value| qjs::JS_FreeValue(context, *value));
             same
         }
     }
 
     fn make(&self, ctx: &Ctx<'_>, names: [&CStr; N]) -> Result<&Made<N>> {
+        let template = Template::new(ctx, &Object::new(ctx.clone())?, names)?;
         let context = ctx.as_raw().as_ptr();
-        // SAFETY: a live context and names that end with a zero byte; what is made is given back with `made`.
-        let mut made = unsafe {
-            let prototype = qjs::JS_NewObject(context);
-            if qjs::JS_IsException(prototype) {
-                return Err(Error::Exception);
-            }
-            let names = names.map(|name| qjs::JS_NewAtomLen(context, name.as_ptr(), name.count_bytes() as _));
-            Made { runtime: qjs::JS_GetRuntime(context), prototype, names, begun: Vec::with_capacity(N + 1) }
-        };
-        for count in 0..=N {
-            // SAFETY: as in `object`.
-            let record = unsafe { fill(context, &made, &[qjs::JS_UNDEFINED; N][..count])? };
-            made.begun.push(record);
-        }
-        Ok(self.made.get_or_init(|| made))
+        // SAFETY: a live context and names that end with a zero byte; they are given back with `Made`.
+        let names = names.map(|name| unsafe { qjs::JS_NewAtomLen(context, name.as_ptr(), name.count_bytes() as _) });
+        Ok(self.made.get_or_init(|| Made { names, template }))
     }
 }
 
 impl<const N: usize> Drop for Made<N> {
     fn drop(&mut self) {
         // SAFETY: owned here, and a user's state goes before its runtime.
-        unsafe {
-            self.names.iter().for_each(|name| qjs::JS_FreeAtomRT(self.runtime, *name));
-            self.begun.iter().chain([&self.prototype]).for_each(|value| qjs::JS_FreeValueRT(self.runtime, *value));
-        }
+        self.names.iter().for_each(|name| unsafe { qjs::JS_FreeAtomRT(self.template.runtime, *name) });
     }
 }
 
-/// A new record of these values, as many of the first fields as there are.
-///
-/// # Safety
-/// The context is live, the shape is of its runtime, and so are the values.
-unsafe fn fill<const N: usize>(
-    context: *mut qjs::JSContext,
-    made: &Made<N>,
-    values: &[qjs::JSValue],
-) -> Result<qjs::JSValue> {
-    let flags = qjs::JS_PROP_C_W_E as i32;
-    // SAFETY: by the contract; defining takes over the count that is made here, and a record that fails is given back.
-    unsafe {
-        let record = qjs::JS_NewObjectProto(context, made.prototype);
-        if qjs::JS_IsException(record) {
-            return Err(Error::Exception);
-        }
-        for (name, value) in made.names.iter().zip(values) {
-            if qjs::JS_DefinePropertyValue(context, record, *name, qjs::JS_DupValue(context, *value), flags) < 0 {
-                qjs::JS_FreeValue(context, record);
+/// An object that is never handed out: others are made like it in one step. It belongs to one runtime.
+pub struct Template<const N: usize> {
+    runtime: *mut qjs::JSRuntime,
+    first: qjs::JSValue,
+}
+
+impl<const N: usize> Template<N> {
+    /// Objects as literals with these names are.
+    pub fn literal(ctx: &Ctx<'_>, names: [&CStr; N]) -> Result<Self> {
+        let literal = Object::new(ctx.clone())?;
+        let prototype = literal.get_prototype().expect("literals have one");
+        Template::new(ctx, &prototype, names)
+    }
+
+    fn new<'js>(ctx: &Ctx<'js>, prototype: &Object<'js>, names: [&CStr; N]) -> Result<Self> {
+        let context = ctx.as_raw().as_ptr();
+        // SAFETY: context and prototype are live; the count goes to `first`, and another one to what fills it.
+        let (first, object) = unsafe {
+            let first = qjs::JS_NewObjectProto(context, prototype.as_raw());
+            if qjs::JS_IsException(first) {
                 return Err(Error::Exception);
             }
+            let runtime = qjs::JS_GetRuntime(context);
+            (Template { runtime, first }, Value::from_raw(ctx.clone(), qjs::JS_DupValue(context, first)))
+        };
+        let object = object.into_object().expect("it was made as one");
+        for name in names {
+            object::define(&object, name, Value::new_undefined(ctx.clone()))?;
         }
-        Ok(record)
+        Ok(first)
     }
+
+    /// An object with these values, in the order of the names.
+    pub fn object<'js>(&self, ctx: &Ctx<'js>, values: [&Value<'js>; N]) -> Result<Object<'js>> {
+        let mut values = values.map(Value::as_raw);
+        // SAFETY: context and values are live, and `first` is as it was made: ordinary, with `N` values.
+        let raw = unsafe { JS_NewObjectLike(ctx.as_raw().as_ptr(), self.first, N as i32, values.as_mut_ptr()) };
+        // SAFETY: looks at the tag; then takes over the count.
+        let made = unsafe {
+            if qjs::JS_IsException(raw) {
+                return Err(Error::Exception);
+            }
+            Value::from_raw(ctx.clone(), raw)
+        };
+        Ok(made.into_object().expect("it was made as one"))
+    }
+}
+
+impl<const N: usize> Drop for Template<N> {
+    fn drop(&mut self) {
+        // SAFETY: owned here, and a user's state goes before its runtime.
+        unsafe { qjs::JS_FreeValueRT(self.runtime, self.first) }
+    }
+}
+
+unsafe extern "C" {
+    fn JS_NewObjectLike(
+        context: *mut qjs::JSContext,
+        object: qjs::JSValue,
+        count: qjs::c_int,
+        values: *mut qjs::JSValue,
+    ) -> qjs::JSValue;
 }
 
 #[cfg(test)]

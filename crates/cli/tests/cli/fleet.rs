@@ -277,10 +277,10 @@ fn what_does_not_go_with_agents_is_refused() {
 fn a_coordinator_that_was_killed_is_followed_by_another_and_nothing_is_lost() {
     let lab = Lab::with(
         "import { Counter, Trend } from 'k6/metrics'; import exec from 'k6/execution'
-         const numbers = new Trend('numbers'), sum = new Counter('sum')
+         const numbers = new Trend('numbers'), sum = new Counter('sum'), before = new Trend('before')
          export const options = { scenarios: {
            a: { executor: 'constant-arrival-rate', rate: 50, duration: '7s', preAllocatedVUs: 50 } } }
-         export function setup() { console.log('setup once'); return 0.1 }
+         export function setup() { console.log('setup once'); before.add(7); sum.add(0.3); return 0.1 }
          export default function (data) { numbers.add(exec.scenario.iterationInTest); sum.add(data) }
          export function teardown(data) { console.log(`teardown with ${data}`) }",
     );
@@ -302,7 +302,7 @@ fn a_coordinator_that_was_killed_is_followed_by_another_and_nothing_is_lost() {
     assert!(!second.stderr.contains("setup once"), "{}", second.stderr);
     agents.into_iter().for_each(|agent| drop(agent.wait().code(0)));
     let (one, all) = (result(&lab, "alone"), result(&lab, "fleet"));
-    for name in ["numbers", "sum", "iterations"] {
+    for name in ["numbers", "sum", "before", "iterations"] {
         assert_eq!(metric(&all, name), metric(&one, name), "{name}");
     }
     assert!(!lab.path().join("fleet/fleet.state").exists(), "the test is over");

@@ -97,8 +97,8 @@ impl Members {
         let Record::Interval(entry) = Record::read(&interval)? else {
             return Err(String::from("it is the end of a journal"));
         };
+        let (_, end) = entry.interval();
         let samples = self.of(index).reader.read(entry.samples)?;
-        let end = Duration::from_nanos(entry.interval_ns.1);
         // Of an agent that was lost and came back: its second was passed on without it.
         let number = number.max(self.passed_on + 1);
         self.pending.entry(number).or_default().push((index, end, samples));

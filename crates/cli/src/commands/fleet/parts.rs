@@ -178,6 +178,7 @@ impl Whole {
             let registry = &self.registry;
             let reader = self.readers.entry(index);
             let reader = reader.or_insert_with(|| ShardReader::into_registry(registry.clone(), index));
+            let (_, closed) = entry.interval();
             match reader.read(entry.samples) {
                 Ok(samples) => all.add(index, samples),
                 Err(why) => {
@@ -185,7 +186,7 @@ impl Whole {
                     continue;
                 }
             }
-            end = end.max(Duration::from_nanos(entry.interval_ns.1));
+            end = end.max(closed);
         }
         let samples = all.into_snapshot(&mut self.users);
         self.timeline.restore((self.reached, end), (Duration::ZERO, end), std::slice::from_ref(&samples));

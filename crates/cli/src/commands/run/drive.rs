@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::results::Results;
 use metrics::threshold::Moment;
-use metrics::{Aggregate, Recorder, Registry};
+use metrics::{Aggregate, Recorder, Registry, Snapshot};
 use outputs::Outputs;
 use report::document;
 use script::log::Level;
@@ -279,10 +279,13 @@ impl Progress<'_> {
         let made = Instant::now();
         self.made = Some(made);
         self.started_at = crate::log::rfc3339_ms_now();
+        // Another journal takes the place of the one that has it.
+        let measured_before = self.setup_before();
         self.begin_timeline(made);
         if let Some(data) = &self.begun_before {
             self.drive.script.program.set_setup_data(data.as_deref());
         }
+        measured_before.into_iter().for_each(|(took, snapshot)| self.add_aside(took, snapshot));
         let is_left_out = self.options.no_setup == Some(true) || self.begun_before.is_some();
         if is_left_out || self.drive.stopper.is_stopped() {
             self.show_setup();
@@ -293,13 +296,27 @@ impl Progress<'_> {
         let stopper = self.drive.stopper.clone();
         let result = runtime.block_on(program.run_setup(&self.recorder, async { stopper.stopped().await }));
         let snapshot = self.recorder.take();
-        self.timeline.iter_mut().for_each(|timeline| timeline.aside(made.elapsed(), &snapshot));
-        self.aggregate.merge_aside(snapshot);
+        self.add_aside(made.elapsed(), snapshot);
         if let Err(error) = result {
             self.setup_error = Some(error);
             self.drive.stopper.stop(StopCause::Requested);
         }
         self.show_setup();
+    }
+
+    /// What `setup()` measured in a process that was killed, and how long it took.
+    fn setup_before(&self) -> Option<(Duration, Snapshot)> {
+        self.begun_before.as_ref()?;
+        let Drive { saving, registry, log, .. } = &self.drive;
+        saving.as_ref()?.setup_before(registry).unwrap_or_else(|why| {
+            log.write(Level::Warning, &format!("--resume: what setup() measured is missing: {why}"), &[]);
+            None
+        })
+    }
+
+    fn add_aside(&mut self, took: Duration, snapshot: Snapshot) {
+        self.timeline.iter_mut().for_each(|timeline| timeline.aside(took, &snapshot));
+        self.aggregate.merge_aside(snapshot);
     }
 
     /// Waits when the run is to begin paused; whether it begins at all.

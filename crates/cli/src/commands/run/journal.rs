@@ -185,6 +185,28 @@ impl Journal {
     }
 }
 
+impl JournalEntry {
+    /// Its start and end, by the run's clock.
+    pub fn interval(&self) -> (Duration, Duration) {
+        times(self.interval_ns)
+    }
+
+    /// The scenarios' start and end so far.
+    pub fn scenarios(&self) -> (Duration, Duration) {
+        times(self.scenarios_ns)
+    }
+
+    /// Whether the scenarios ran: an interval of setup was there before they were, one of teardown begins when they
+    /// are over.
+    pub fn is_load(&self) -> bool {
+        self.interval_ns.0 < self.scenarios_ns.1
+    }
+}
+
+fn times((from, to): (u64, u64)) -> (Duration, Duration) {
+    (Duration::from_nanos(from), Duration::from_nanos(to))
+}
+
 impl Record {
     /// Of a frame's content.
     pub fn read(content: &[u8]) -> Result<Record, String> {

@@ -4,11 +4,13 @@
 //! end is not in it: how the generator fared, and what teardown did. A damaged frame ends the reading, and is told.
 //! Journals of agents: `fleet/parts.rs`.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::scenario::Scenarios;
 use metrics::threshold::Moment;
-use metrics::{Aggregate, ShardReader, ThresholdSpecs, Thresholds};
+use metrics::{Aggregate, Registry, ShardReader, Snapshot, ThresholdSpecs, Thresholds};
 use report::TrendStat;
 use report::document::{Document, Exit, Generator};
 use wire::mask::Mask;
@@ -35,6 +37,21 @@ pub fn rebuild(head: Head, mut journal: JournalReader) -> Result<Document, Strin
         }
     }
     run.finish(head).map_err(|what| journal.problem(what))
+}
+
+/// What `setup()` measured and how long it took, as the journal of a process that was killed has it; none where it
+/// measured nothing. For a registry of another process that goes on with that run.
+pub fn setup_of(dir: &Path, registry: &Arc<Registry>) -> Result<Option<(Duration, Snapshot)>, String> {
+    let Some((_, mut journal)) = JournalReader::open(dir)? else {
+        return Err(format!("{} has no journal", dir.display()));
+    };
+    let Some(Record::Interval(entry)) = journal.next()? else { return Ok(None) };
+    if entry.is_load() {
+        return Ok(None);
+    }
+    let (from, to) = entry.interval();
+    let samples = ShardReader::into_registry(Arc::clone(registry), 0).snapshot(entry.samples);
+    samples.map(|samples| Some((to.saturating_sub(from), samples))).map_err(|what| journal.damage(&what))
 }
 
 /// The thresholds that were in effect.
@@ -73,20 +90,16 @@ impl Rebuilt {
     }
 
     fn add(&mut self, entry: JournalEntry) -> Result<(), String> {
+        let (interval, scenarios, is_load) = (entry.interval(), entry.scenarios(), entry.is_load());
         let snapshot = self.reader.snapshot(entry.samples)?;
         let registry = self.reader.registry();
         if self.aggregate.is_none() {
             let thresholds = Thresholds::resolve(&self.specs, registry).map_err(|error| error.to_string())?;
             self.aggregate = Some(Aggregate::new(registry.clone(), thresholds));
         }
-        let times = |(from, to): (u64, u64)| (Duration::from_nanos(from), Duration::from_nanos(to));
-        let interval = times(entry.interval_ns);
-        let scenarios = times(entry.scenarios_ns);
         self.timeline.restore(interval, scenarios, std::slice::from_ref(&snapshot));
         self.reached = interval.1;
         if let Some(aggregate) = &mut self.aggregate {
-            // An interval of setup was there before the scenarios were, one of teardown begins when they are over.
-            let is_load = interval.0 < scenarios.1;
             if is_load { aggregate.merge(snapshot) } else { aggregate.merge_aside(snapshot) }
         }
         Ok(())

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics::Registry;
 use metrics::results::{MetricResult, Results};
+use metrics::{Registry, Snapshot};
 use report::ci::{Digest, digest, of_run};
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, Requests, SCHEMA,
@@ -26,6 +26,7 @@ use wire::mask::Mask;
 
 use super::flags::Flags;
 use super::journal::{self, Head, Journal};
+use super::rebuild;
 use super::timeline::OverTime;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -101,6 +102,11 @@ impl Saving {
     /// Whether files could be made before the test.
     pub fn is_writable(&self) -> bool {
         self.is_writable
+    }
+
+    /// What `setup()` measured in a process that was killed, whose result would have been here, and how long it took.
+    pub fn setup_before(&self, registry: &Arc<Registry>) -> Result<Option<(Duration, Snapshot)>, String> {
+        rebuild::setup_of(&self.dir, registry)
     }
 
     /// Begins the journal of a run with these options, whose clock has started.

@@ -4,16 +4,18 @@
 //! The iteration does not end before its sockets are closed. Refused in init code.
 
 pub mod native_socket;
+mod route;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::intrinsics::{self, Parts};
 use host::js::prelude::Func;
-use host::js::{Ctx, Object, Result};
+use host::js::{Ctx, Object, Result, Value};
 use host::object;
 
 use crate::Vu;
 use crate::builtins::ModuleDef;
+use crate::go_error;
 use crate::web;
 
 /// The module.
@@ -45,13 +47,28 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     let classes = web::evaluate_bare(ctx, "k6/websockets/websocket.js", include_str!("websocket.js"))?;
     let native = Object::new(ctx.clone())?;
     native.set("open", Func::from(native_socket::open))?;
-    native.set("fail", Func::from(native_socket::fail))?;
-    native.set("jobs", Func::from(native_socket::jobs))?;
-    native.set("warn", Func::from(native_socket::warn))?;
+    native.set("fail", Func::from(fail))?;
+    native.set("jobs", Func::from(jobs))?;
+    native.set("warn", Func::from(warn))?;
     native.set("now", Func::from(|ctx: Ctx<'_>| (Vu::of(&ctx).now_ns() / 1_000_000) as f64))?;
     native.set("share", Func::from(|from: Object<'js>, to: Object<'js>| object::share_accessors(&from, &to)))?;
     native.set("buffers", Func::from(|ctx: Ctx<'_>| intrinsics::add(&ctx, Parts::BINARY)))?;
     native.set("blobMaker", Func::from(|ctx: Ctx<'js>| web::blob_maker(&ctx)))?;
     native.set("streams", Func::from(|ctx| web::streams::classes(&ctx)))?;
     classes.call((native,))
+}
+
+/// Throws the kind of error that k6's own functions throw.
+fn fail<'js>(ctx: Ctx<'js>, message: String) -> Result<Value<'js>> {
+    Err(go_error::throw(&ctx, &message))
+}
+
+/// Runs the promise jobs that wait.
+fn jobs(ctx: Ctx<'_>) -> Result<()> {
+    Vu::of(&ctx).events.run_jobs(&ctx)
+}
+
+/// A warning in the log.
+fn warn(ctx: Ctx<'_>, message: String) {
+    Vu::of(&ctx).log().warn(&message, &[]);
 }

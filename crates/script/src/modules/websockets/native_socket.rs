@@ -1,8 +1,8 @@
 //! The native half of a `WebSocket`: opens the connection on the event loop and tells the JavaScript half what happens.
 //!
 //! The script's half gives a function for messages, and one that is called with the name and the facts of any other
-//! event. An exception in them ends the iteration, as in k6. Invariant: once the socket is over it holds no function of
-//! the script.
+//! event. An exception in them ends the iteration, as in k6. Messages go past the script's half where the script has a
+//! single handler for them. Invariant: once the socket is over it holds no function of the script.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -24,6 +24,7 @@ use wire::client::Broken;
 use wire::client::Opening;
 use wire::ws::{self, DeflateOffer, close};
 
+use super::route::Route;
 use crate::Vu;
 use crate::go_error;
 use crate::message_log::MessageLog;
@@ -48,6 +49,8 @@ pub struct NativeSocket {
     channel: RefCell<Option<Rc<Channel>>>,
     /// What the script's half does with a message, and with anything else.
     tell: RefCell<Option<(Told, Told)>>,
+    /// Where messages go instead.
+    route: RefCell<Option<Rc<Route>>>,
     /// Closed while it was connecting, with this code and reason.
     early_close: RefCell<Option<(u16, String)>>,
     shortcut: RefCell<Option<Rc<dyn Shortcut>>>,
@@ -87,7 +90,9 @@ impl NativeClass for SocketHandle {
     const NAME: &'static str = "WebSocketHandle";
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
-        prototype.set("send", plain::function::<SendMessage>(prototype.ctx(), c"send", 0)?)?;
+        prototype.set("sender", Func::from(sender))?;
+        prototype.set("send", plain::function::<SendOrDrop>(prototype.ctx(), c"send", 0)?)?;
+        prototype.set("route", Func::from(route))?;
         prototype.set("ping", Func::from(ping))?;
         prototype.set("close", Func::from(close_socket))?;
         prototype.set("buffered", Func::from(buffered))
@@ -132,6 +137,7 @@ pub fn open<'js>(
         stage: RefCell::new(stage),
         channel: RefCell::default(),
         tell: RefCell::new(Some((Persistent::save(&ctx, message), Persistent::save(&ctx, other)))),
+        route: RefCell::default(),
         early_close: RefCell::default(),
         shortcut: RefCell::default(),
         is_over: Cell::new(false),
@@ -183,21 +189,64 @@ fn plan<'js>(ctx: &Ctx<'js>, vu: &Vu, url: &Value<'js>, protocols: &Value<'js>, 
     Ok(Plan { text, url, params, protocols: offered })
 }
 
-/// `handle.send(message)`: whether it is a text, a buffer or a view; what is not open takes nothing.
+/// `handle.sender(other)`: the `send` of the socket. What it does not take goes to `other`, with whether it is a text
+/// or a buffer, which come too early or too late.
+fn sender<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, other: Value<'js>) -> Result<Function<'js>> {
+    plain::bound::<SendMessage, 2>(&ctx, 0, [&this, &other])
+}
+
+/// See `sender`.
 struct SendMessage;
 
 impl Plain for SendMessage {
     fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
-        let (socket, vu) = (socket_of(ctx, &args.this())?, Vu::of(ctx));
-        let Some(message) = args.get(0) else { return Ok(Value::new_bool(ctx.clone(), false)) };
-        let kind = match Kind::of(&message) {
-            Kind::Text(_) => ws::Kind::Text,
-            Kind::Buffer(_) => ws::Kind::Binary,
-            _ => return Ok(Value::new_bool(ctx.clone(), false)),
-        };
-        let sent = bytes::read(ctx, &message, move |content| socket.send(&vu, kind, content))?;
-        Ok(Value::new_bool(ctx.clone(), sent.is_some()))
+        let message = args.peek_or_undefined(0);
+        let sent = send_message(ctx, &args.bound(0), &message)?;
+        let undefined = Value::new_undefined(ctx.clone());
+        if sent == Some(true) {
+            return Ok(undefined);
+        }
+        let is_message = Value::new_bool(ctx.clone(), sent.is_some());
+        object::call_method(ctx, &args.bound(1), &undefined, [&message, &is_message])
     }
+}
+
+/// `handle.send(message)`: what is neither a text nor a buffer, and what comes too early or too late, is dropped.
+struct SendOrDrop;
+
+impl Plain for SendOrDrop {
+    fn call<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, _: i32) -> Result<Value<'js>> {
+        send_message(ctx, &args.this(), &args.peek_or_undefined(0))?;
+        Ok(Value::new_undefined(ctx.clone()))
+    }
+}
+
+/// Whether the connection took it; `None` where it is neither a text nor a buffer.
+fn send_message<'js>(ctx: &Ctx<'js>, handle: &Value<'js>, message: &Value<'js>) -> Result<Option<bool>> {
+    let kind = match Kind::of(message) {
+        Kind::Text(_) => ws::Kind::Text,
+        Kind::Buffer(_) => ws::Kind::Binary,
+        _ => return Ok(None),
+    };
+    let (socket, vu) = (socket_of(ctx, handle)?, Vu::of(ctx));
+    bytes::read(ctx, message, move |content| socket.send(&vu, kind, content))
+}
+
+/// `handle.route(handler, target, origin, takesBuffers)`: messages go to this handler from now on; to the script's half
+/// when it is undefined.
+fn route<'js>(
+    ctx: Ctx<'js>,
+    This(this): This<Value<'js>>,
+    handler: Value<'js>,
+    target: Value<'js>,
+    origin: Value<'js>,
+    takes_buffers: bool,
+) -> Result<()> {
+    let socket = socket_of(&ctx, &this)?;
+    let is_routed = !handler.is_undefined() && socket.tell.borrow().is_some();
+    let route = is_routed.then(|| Rc::new(Route::new(&ctx, [handler, target, origin], takes_buffers)));
+    socket.route.replace(route);
+    Ok(())
 }
 
 fn ping<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<()> {
@@ -230,21 +279,6 @@ fn buffered<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>) -> Result<usize> {
     Ok(channel.as_ref().map_or(0, |channel| channel.buffered()))
 }
 
-/// Throws the kind of error that k6's own functions throw.
-pub fn fail<'js>(ctx: Ctx<'js>, message: String) -> Result<Value<'js>> {
-    Err(go_error::throw(&ctx, &message))
-}
-
-/// Runs the promise jobs that wait.
-pub fn jobs(ctx: Ctx<'_>) -> Result<()> {
-    Vu::of(&ctx).events.run_jobs(&ctx)
-}
-
-/// A warning in the log.
-pub fn warn(ctx: Ctx<'_>, message: String) {
-    Vu::of(&ctx).log().warn(&message, &[]);
-}
-
 impl NativeSocket {
     /// Queues a message; false when the connection is not open, or closing.
     pub fn send(&self, vu: &Vu, kind: ws::Kind, content: &[u8]) -> bool {
@@ -262,11 +296,24 @@ impl NativeSocket {
     }
 
     fn tell_message<'js>(&self, ctx: &Ctx<'js>, data: Value<'js>, is_text: bool, arrived_ns: u64) -> Result<()> {
+        let timestamp = Value::new_number(ctx.clone(), (arrived_ns / 1_000_000) as f64);
+        let route = self.route.borrow().clone();
+        if let Some(route) = route.filter(|route| is_text || route.takes_buffers()) {
+            return match route.hand_over(ctx, &timestamp, &data)? {
+                None => Ok(()),
+                Some(thrown) => self.tell(ctx, |tell| tell.call(("threw", thrown))),
+            };
+        }
         let message = self.tell.borrow().as_ref().map(|(message, _)| message.clone());
         let Some(message) = message else { return Ok(()) };
         let is_text = Value::new_bool(ctx.clone(), is_text);
-        let timestamp = Value::new_number(ctx.clone(), (arrived_ns / 1_000_000) as f64);
         object::call_three(ctx, message.restore(ctx)?.as_value(), [&data, &is_text, &timestamp]).map(drop)
+    }
+
+    /// Lets go of the script's functions.
+    fn forget(&self) {
+        self.tell.take();
+        self.route.take();
     }
 
     fn finish(&self) {
@@ -291,7 +338,7 @@ impl NativeSocket {
                 None => tell.call(("close",)),
             }
         });
-        self.tell.take();
+        self.forget();
         told
     }
 
@@ -342,11 +389,9 @@ impl NativeSocket {
                 {
                     return shortcut.deliver(ctx, vu);
                 }
-                let text = channel.bytes(range, |text| {
-                    let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
-                    host::js::String::from_str(ctx.clone(), text)
-                })?;
-                self.tell_message(ctx, text.into_value(), true, channel.arrived_ns())
+                // The decoder lets nothing but UTF-8 pass as a text.
+                let text = channel.bytes(range, |text| bytes::string(ctx, text))?;
+                self.tell_message(ctx, text, true, channel.arrived_ns())
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, channel.take_bytes(range))?;
@@ -439,6 +484,6 @@ impl Source for NativeSocket {
             channel.leave(vu);
         }
         self.finish();
-        self.tell.take();
+        self.forget();
     }
 }

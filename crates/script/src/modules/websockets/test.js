@@ -11,7 +11,7 @@ export const options = {
   thresholds: {
     checks: ["rate==1"],
     "ws_sessions{my:tag}": ["count==1"],
-    "ws_sessions{status:101}": ["count==8"],
+    "ws_sessions{status:101}": ["count==10"],
     "ws_sessions{status:404}": ["count==1"],
     "ws_msgs_sent{subproto:one}": ["count==2"],
     "ws_msgs_sent{my:sent}": ["count==6"],
@@ -172,6 +172,46 @@ async function handlers() {
   check(compressed.extensions, { "compressed": (e) => same && e.length === 1 && e[0].startsWith("permessage-deflate") });
 }
 
+/** A single handler of messages and several are told the same, and either may change while messages come. */
+async function changes() {
+  const socket = new WebSocket(`${base}/echo`);
+  const seen = [];
+  const note = (who) => (event) => seen.push(`${who} ${event.data} ${Object.keys(event)} ${event.target === socket}`);
+  socket.onmessage = note("first");
+  const log = await watch(socket, {
+    open: () => socket.send("a"),
+    message: (event) => {
+      if (event.data === "a") {
+        socket.onmessage = note("second");
+        socket.send("b");
+      } else {
+        socket.onmessage = null;
+        if (event.data === "b") socket.send("c");
+        else socket.close();
+      }
+    },
+  });
+  const keys = "type,target,timestamp,data,origin true";
+  check(seen, { "handlers may change": (s) => s.join("; ") === `first a ${keys}; second b ${keys}` });
+  check(log, { "and listeners hear all": (l) => l.join() === "open,message,message,message,close 1000 " });
+  const single = new WebSocket(`${base}/echo`);
+  const alone = [];
+  single.onopen = () => single.send("x");
+  single.onmessage = (event) => {
+    alone.push(`${event.data} ${Object.keys(event)} ${event.target === single} ${event.type} ${event.origin === single.url}`);
+    event.more = 1;
+    single.onmessage = (next) => {
+      alone.push(`${next.data} ${next.more}`);
+      single.addEventListener("message", () => single.close());
+      single.onmessage = undefined;
+      single.send("z");
+    };
+    single.send("y");
+  };
+  await watch(single);
+  check(alone, { "a single handler": (a) => a.join("; ") === `x ${keys} message true; y undefined` });
+}
+
 async function blobs() {
   const blob = new Blob(["ab", new Uint8Array([67]), new Uint8Array([68]).buffer, new Blob(["e"])], { type: "text/plain" });
   const part = blob.slice(1, 3, "x/y");
@@ -192,6 +232,7 @@ export default async function () {
   await closes();
   await failures();
   await handlers();
+  await changes();
   await blobs();
   console.log("done");
 }

@@ -43,19 +43,6 @@
     isShown: true,
   });
 
-  // An event is a plain object with all that k6 shows, from a literal: that is what the engine makes fastest. It forgets a
-  // shape with the last object that has it: without these it would make four anew for each message.
-  let kept;
-  function keepShapes() {
-    kept = [
-      { type: "" },
-      { type: "", target: 0 },
-      { type: "", target: 0, timestamp: 0 },
-      { type: "", target: 0, timestamp: 0, data: 0 },
-      { type: "", target: 0, timestamp: 0, data: 0, origin: 0 },
-    ];
-  }
-
   // The state of a socket is a plain object: private names are looked up anew at each use.
   let stateOf;
 
@@ -125,6 +112,12 @@
       return;
     }
     (s.listeners[type] ??= []).push(handler);
+    if (type === "message") route(s);
+  }
+
+  function route(s) {
+    const only = s.listeners.message === undefined ? s.onmessage : undefined;
+    s.handle.route(only, s.socket, s.url, s.binaryType === "arraybuffer");
   }
 
   function ping(s) {
@@ -169,9 +162,8 @@
         onmessage: undefined,
         listeners: {},
       };
-      // In one piece, for calls cost more than what they do.
+      // A single handler of messages is called by native code, with an event that is made there; see `route`.
       const onMessage = (data, isText, timestamp) => {
-        if (kept === undefined) keepShapes();
         const event = { type: "message", target: this, timestamp, data: isText ? data : binary(s, data), origin: s.url };
         const { onmessage, listeners } = s;
         try {
@@ -181,18 +173,19 @@
           ended(s, error);
         }
       };
-      const onOther = (type, first, second) => happened(s, type, first, second);
+      const onOther = (type, first, second) => type === "threw" ? ended(s, first) : happened(s, type, first, second);
       s.handle = native.open(url, protocols, params, onMessage, onOther);
       this.#state = s;
       // Methods that need no `this`: `setTimeout(socket.close, 100)` is found in scripts.
       own(this, "addEventListener", (type, handler) => addEventListener(s, type, handler));
-      own(this, "send", (data) => {
+      const send = s.handle.sender((data, isMessage) => {
         if (s.state !== OPEN) native.fail("InvalidStateError");
-        if (s.handle.send(data)) return;
+        if (isMessage) return;
         const content = contentOf(data);
-        if (content !== undefined) s.handle.send(content);
+        if (content !== undefined) send(content);
         else native.fail(`unsupported send type ${typeName(data)}`);
       });
+      own(this, "send", send);
       own(this, "ping", () => ping(s));
       own(this, "close", (code, reason) => close(s, code, reason));
       // What the class has below is shown as the instance's own.
@@ -228,6 +221,7 @@
         native.fail(`unknown binaryType ${type}, the supported ones are "blob" and "arraybuffer"`);
       }
       this.#state.binaryType = type;
+      route(this.#state);
     }
 
     static {
@@ -241,7 +235,9 @@
             if (handler !== undefined && handler !== null && typeof handler !== "function") {
               native.fail(`a value for '${name}' should be callable`);
             }
-            stateOf(this)[name] = handler ?? undefined;
+            const s = stateOf(this);
+            s[name] = handler ?? undefined;
+            if (type === "message") route(s);
           },
           configurable: true,
         });

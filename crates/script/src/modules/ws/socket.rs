@@ -276,11 +276,9 @@ impl Socket {
     fn dispatch(&self, ctx: &Ctx<'_>, arrival: Arrival) -> Result<()> {
         match arrival {
             Arrival::Text(range) => {
-                let text = self.channel.bytes(range, |text| {
-                    let text = std::str::from_utf8(text).expect("the decoder lets nothing else pass as a text");
-                    host::js::String::from_str(ctx.clone(), text)
-                })?;
-                self.handlers.emit_one(ctx, Happening::Text, text.as_value())
+                // The decoder lets nothing but UTF-8 pass as a text.
+                let text = self.channel.bytes(range, |text| bytes::string(ctx, text))?;
+                self.handlers.emit_one(ctx, Happening::Text, &text)
             }
             Arrival::Binary(range) => {
                 let buffer = bytes::array_buffer(ctx, self.channel.take_bytes(range))?;
