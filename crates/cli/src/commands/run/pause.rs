@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::{StopCause, Stopper};
+use engine::Stopper;
 use metrics::{Recorder, Registry};
 use script::log::Level;
 
@@ -51,18 +51,15 @@ pub fn wait(board: &Board, service: &Service<'_>, stopped: impl Future<Output = 
 
 /// Waits for a signal, unless one has ended the test: who does that wants the process to end, and a container gets one.
 pub fn linger(phases: &Phases, stopper: &Stopper, board: Option<&Board>, service: &Service<'_>) {
-    if matches!(stopper.cause(), Some(StopCause::Signal(_))) {
-        return;
-    }
-    phases.linger();
+    let Some(signal) = phases.linger(stopper) else { return };
     let text = "the test has ended; --linger keeps the process until a signal such as Ctrl+C comes";
     service.log.write(Level::Info, text, &[]);
     match board {
         Some(board) => {
             board.seen().lingers = true;
-            service.serve(board, phases.another());
+            service.serve(board, signal);
         }
-        None => service.script.runtime.block_on(phases.another()),
+        None => service.script.runtime.block_on(signal),
     }
 }
 

@@ -82,9 +82,15 @@ impl Phases {
         self.phase.store(WRITTEN, Ordering::SeqCst);
     }
 
-    /// There is nothing left to do but to wait for a signal.
-    pub fn linger(&self) {
+    /// There is nothing left to do but to wait for a signal, the future's end; `None` when one has ended the test.
+    pub fn linger(&self, stopper: &Stopper) -> Option<impl Future<Output = ()> + use<>> {
+        // Counted from before the look at what has stopped the test: a signal between the two is in one of them.
+        let signal = self.another();
+        if matches!(stopper.cause(), Some(StopCause::Signal(_))) {
+            return None;
+        }
         self.phase.store(LINGERING, Ordering::SeqCst);
+        Some(signal)
     }
 
     /// Resolves with the next signal after this call. What came before the future is polled first counts too: the
@@ -109,4 +115,23 @@ fn leave(after: Duration) -> ! {
     std::thread::sleep(after);
     output::finish_at_once();
     std::process::exit(ExitCode::Signal as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_ends_a_run_that_lingers_however_soon_it_comes() {
+        let (count, heard) = watch::channel(0);
+        let phases = Phases { phase: Arc::new(AtomicU8::new(WRITTEN)), heard };
+        let stopper = Stopper::new();
+        let signal = phases.linger(&stopper).expect("nothing has stopped the test");
+        count.send_replace(1);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let ended = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), signal).await });
+        assert!(ended.is_ok(), "the signal came before anybody looked, and was lost");
+        stopper.stop(StopCause::Signal("SIGINT"));
+        assert!(phases.linger(&stopper).is_none());
+    }
 }
