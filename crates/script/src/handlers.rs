@@ -1,6 +1,7 @@
 //! The handlers that a script registers for what happens to an object (`socket.on("open", …)`), in its order.
 //!
-//! Invariant: no borrow is held while a handler runs, so a handler may register another, which is called too.
+//! Invariant: no borrow is held while a handler runs, so a handler may register another: as in k6, that one hears of what
+//! happens next.
 
 use std::cell::RefCell;
 
@@ -62,7 +63,8 @@ impl<E: NamedEvent> Handlers<E> {
     }
 
     fn each<'js>(&self, ctx: &Ctx<'js>, event: E, call: impl Fn(Function<'js>) -> Result<()>) -> Result<()> {
-        for index in 0.. {
+        let count = self.registered.borrow().len();
+        for index in 0..count {
             let handler = match self.registered.borrow().get(index) {
                 None => break,
                 Some((of, handler)) if *of == event => handler.clone(),

@@ -59,17 +59,14 @@
     throw error;
   }
 
-  function dispatch(s, own, event) {
+  // What a handler adds or changes is for the next event, as in k6.
+  function dispatch(own, listeners, event) {
+    const count = listeners === undefined ? 0 : listeners.length;
     if (own !== undefined) own(event);
-    const listeners = s.listeners[event.type];
-    if (listeners !== undefined) listen(listeners, event);
-  }
-
-  function listen(listeners, event) {
-    for (const listener of listeners) {
+    for (let i = 0; i < count; i++) {
       // Promise jobs of one handler come before the next one is called.
       native.jobs();
-      listener(event);
+      listeners[i](event);
     }
   }
 
@@ -87,7 +84,7 @@
         event.code = first;
         event.reason = second ?? "";
       }
-      dispatch(s, s[`on${type}`], event);
+      dispatch(s[`on${type}`], s.listeners[type], event);
       return;
     }
     if (type === "open") {
@@ -96,7 +93,7 @@
       s.extensions = second;
     }
     try {
-      dispatch(s, s[`on${type}`], event);
+      dispatch(s[`on${type}`], s.listeners[type], event);
     } catch (error) {
       ended(s, error);
     }
@@ -165,10 +162,8 @@
       // A single handler of messages is called by native code, with an event that is made there; see `route`.
       const onMessage = (data, isText, timestamp) => {
         const event = { type: "message", target: this, timestamp, data: isText ? data : binary(s, data), origin: s.url };
-        const { onmessage, listeners } = s;
         try {
-          if (onmessage !== undefined) onmessage(event);
-          if (listeners.message !== undefined) listen(listeners.message, event);
+          dispatch(s.onmessage, s.listeners.message, event);
         } catch (error) {
           ended(s, error);
         }
