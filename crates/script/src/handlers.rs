@@ -1,7 +1,7 @@
 //! The handlers that a script registers for what happens to an object (`socket.on("open", …)`), in its order.
 //!
-//! Invariant: no borrow is held while a handler runs, so a handler may register another: as in k6, that one hears of what
-//! happens next.
+//! Invariant: no borrow is held while a handler runs, so a handler may register another: as in k6, that one hears of
+//! what happens next.
 
 use std::cell::RefCell;
 
