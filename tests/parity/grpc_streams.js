@@ -29,5 +29,14 @@ export default async function () {
     stream.write({ aString: "two" });
     stream.end();
   });
+  await run("Chat", (stream) => {
+    stream.on("data", (data) => {
+      console.log("first", data.aString);
+      stream.on("data", (again) => console.log("late", again.aString));
+      if (data.aString === "one") stream.write({ aString: "two" });
+      else stream.end();
+    });
+    stream.write({ aString: "one" });
+  });
   client.close();
 }
