@@ -4,7 +4,7 @@
 //! least late start was late, which each program says of itself: what remains is the way of a request to the kernel of
 //! the other side, some 10 µs, and it counts neither for nor against one of them.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::truth::trial::account::Account;
 use crate::truth::trial::bench::{Bench, Case};
@@ -85,12 +85,15 @@ fn of_pacer(bench: &Bench<'_>, rate: u64, seconds: u64) -> Result<Punctuality, S
     let numbers = [port, rate.to_string(), seconds.to_string(), CONNECTIONS.to_string()];
     let core = own_core();
     let mut command = Command::new(&core[0]);
-    command.args(&core[1..]).arg(&bench.programs.pacer).args(numbers).stderr(Stdio::inherit());
+    command.args(&core[1..]).arg(&bench.programs.pacer).args(numbers);
     let said = command.output();
     let said = said.map_err(|error| format!("cannot start the loop in C: {error}"))?;
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     let least_ns = text.trim().strip_prefix("earliest ").and_then(|number| number.parse::<f64>().ok());
-    let least_ns = least_ns.ok_or_else(|| format!("the loop in C ended with {} and said '{text}'", said.status))?;
+    let least_ns = least_ns.ok_or_else(|| {
+        let why = String::from_utf8_lossy(&said.stderr);
+        format!("the loop in C ended with {} and said '{}'", said.status, why.trim())
+    })?;
     Ok(Punctuality::of(&referee.account()?, rate, least_ns / 1e6))
 }
 
