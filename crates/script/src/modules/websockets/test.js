@@ -208,7 +208,8 @@ async function changes() {
     };
     single.send("y");
   };
-  await watch(single);
+  // Not `watch`, whose listeners would make it one of several.
+  await new Promise((resolve) => single.addEventListener("close", resolve));
   check(alone, { "a single handler": (a) => a.join("; ") === `x ${keys} message true; y undefined` });
 }
 
