@@ -10,12 +10,17 @@
 //! function from the first library that has it, and a crate stands before what it depends on, so this copy of the
 //! engine is linked and that of rquickjs-sys is not. A test of `runtime.rs` notices when it is the other way round.
 //! A patch that no longer fits ends the build.
+//!
+//! The build also writes a table of the engine's functions (`build/function_table.rs`): a stripped program has it too.
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "cargo speaks with build scripts this way")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
+
+#[path = "build/function_table.rs"]
+mod function_table;
 
 /// The package, as the lock file has it. Its Rust side knows the layout of the engine's structures, so the two go
 /// together.
@@ -36,6 +41,7 @@ const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=quickjs");
     println!("cargo:rerun-if-changed=../../Cargo.lock");
     let original = package().join("quickjs");
@@ -47,8 +53,12 @@ fn main() {
         build.file(if own.exists() { own } else { original.join(name) });
     }
     build.include(original).define("_GNU_SOURCE", None).define("NDEBUG", None).warnings(false).extra_warnings(false);
+    // One section of code a file, so that distances between its functions are known before linking.
+    build.flag("-fno-function-sections");
     // As for rquickjs-sys in the root Cargo.toml: too slow to test with when unoptimised, and no frame pointers.
-    build.opt_level(3).debug(false).compile("onrush_quickjs");
+    let objects = build.opt_level(3).debug(false).compile_intermediates();
+    cc::Build::new().objects(&objects).compile("onrush_quickjs");
+    function_table::write(&objects, &out.join("engine_functions.rs"));
 }
 
 fn variable(name: &str) -> String {

@@ -1,54 +1,59 @@
-//! Which machine code of this process is QuickJS's: the functions of its C files, by the symbol table of the running
-//! program.
+//! Which machine code of this process is QuickJS's: the functions of its C files, by a table that the build made.
 //!
 //! Needed to know whether a thread that was interrupted stood in the engine's own code, and to name the native function
-//! that does not end. The table is exact: the local symbols behind the name of each source file, and the exported ones
-//! by their prefixes. So nothing is assumed about where the linker puts functions. A stripped program has no such
-//! table.
+//! that does not end. The table is exact: offsets of functions in the code sections of the engine's object files, which
+//! the linker places as wholes. Two exported functions of each file say where its section came to be; where their
+//! distance is not the table's, the file is not used. Stripping the program takes nothing away.
 
-use std::fs::File;
 use std::sync::OnceLock;
 
-use memmap2::Mmap;
-use rquickjs::qjs;
+/// The code of one object file.
+struct ObjectFile {
+    /// Two exported functions, and their offsets.
+    anchors: [(unsafe extern "C" fn(), usize); 2],
+    /// Offset, length, and where the name begins in `names`.
+    functions: &'static [(u32, u32, u32)],
+    /// Names, a line each.
+    names: &'static str,
+}
 
-/// The C files of the engine.
-const FILES: [&[u8]; 4] = [b"quickjs.c", b"libregexp.c", b"libunicode.c", b"dtoa.c"];
+/// What `build/function_table.rs` wrote.
+#[allow(clashing_extern_declarations, reason = "the functions are only looked for, never called")]
+mod table {
+    use super::ObjectFile;
 
-/// How its exported functions begin.
-const PREFIXES: [&[u8]; 7] = [b"JS_", b"__JS_", b"js_", b"lre_", b"unicode_", b"u32toa", b"u64toa"];
+    include!(concat!(env!("OUT_DIR"), "/engine_functions.rs"));
+
+    pub(super) fn files() -> &'static [ObjectFile] {
+        FILES
+    }
+}
 
 /// Functions that hold the mutex of `Atomics`, which all runtimes of the process share.
-const LOCKING: &[u8] = b"js_atomics_";
-
-const ENTRY: usize = 24;
-const FUNCTION: u8 = 2;
-const FILE: u8 = 4;
+const LOCKING: &str = "js_atomics_";
 
 /// One function's code.
 #[derive(Clone, Copy)]
 struct Function {
     start: usize,
     end: usize,
-    /// Where its name is in `names`.
-    name: usize,
+    name: &'static str,
 }
 
 /// The functions of the engine, by address.
 pub(crate) struct EngineCode {
     functions: Vec<Function>,
-    names: Vec<u8>,
 }
 
 static CODE: OnceLock<Option<EngineCode>> = OnceLock::new();
 
 impl EngineCode {
-    /// Reads the table if nobody has; nothing when the program has none. Takes some milliseconds, once.
+    /// Makes the table if it is not there yet; nothing where the linker placed the engine's code otherwise.
     pub fn load() -> Option<&'static EngineCode> {
-        CODE.get_or_init(|| EngineCode::read(&map_self()?)).as_ref()
+        CODE.get_or_init(|| EngineCode::of(table::files())).as_ref()
     }
 
-    /// The table, if it was read. Safe to call in a signal handler.
+    /// The table, if it was made. Safe to call in a signal handler.
     pub fn loaded() -> Option<&'static EngineCode> {
         CODE.get().and_then(Option::as_ref)
     }
@@ -59,9 +64,8 @@ impl EngineCode {
     }
 
     /// The name of the C function at this address.
-    pub fn name_at(&self, address: usize) -> Option<&str> {
-        let name = self.names.get(self.function_at(address)?.name..)?;
-        std::str::from_utf8(name.split(|byte| *byte == 0).next()?).ok()
+    pub fn name_at(&self, address: usize) -> Option<&'static str> {
+        self.function_at(address).map(|function| function.name)
     }
 
     fn function_at(&self, address: usize) -> Option<&Function> {
@@ -69,73 +73,33 @@ impl EngineCode {
         self.functions.get(after.checked_sub(1)?).filter(|function| address < function.end)
     }
 
-    fn read(image: &[u8]) -> Option<EngineCode> {
-        let (symbols, names) = tables(image)?;
-        let name_at = |at: usize| names.get(at..).and_then(|rest| rest.split(|byte| *byte == 0).next());
-        let (mut code, mut is_local, mut known) =
-            (EngineCode { functions: Vec::new(), names: Vec::new() }, false, None);
-        for entry in symbols.chunks_exact(ENTRY) {
-            let (name, kind, is_exported) = (word(entry, 0, 4)?, entry[4] & 15, entry[4] >> 4 != 0);
-            let text = name_at(name)?;
-            if kind == FILE {
-                is_local = FILES.contains(&text);
-            }
-            let is_ours = match is_exported {
-                true => PREFIXES.iter().any(|prefix| text.starts_with(prefix)),
-                false => is_local,
-            };
-            let (start, length) = (word(entry, 8, 8)?, word(entry, 16, 8)?);
-            if kind == FUNCTION && is_ours && length > 0 && !text.starts_with(LOCKING) {
-                code.functions.push(Function { start, end: start + length, name: code.names.len() });
-                code.names.extend_from_slice(text);
-                code.names.push(0);
-            }
-            if text == b"JS_NewRuntime2" {
-                known = Some(start);
-            }
-        }
-        // Where the program was loaded: addresses of the table count from there.
-        let bias = (qjs::JS_NewRuntime2 as *const () as usize).checked_sub(known?)?;
-        for function in &mut code.functions {
-            function.start += bias;
-            function.end += bias;
-        }
-        code.functions.sort_unstable_by_key(|function| function.start);
-        Some(code)
+    fn of(files: &[ObjectFile]) -> Option<EngineCode> {
+        let mut functions: Vec<Function> = files.iter().flat_map(ObjectFile::placed).collect();
+        functions.sort_unstable_by_key(|function| function.start);
+        (!functions.is_empty()).then_some(EngineCode { functions })
     }
 }
 
-fn map_self() -> Option<Mmap> {
-    let file = File::open("/proc/self/exe").ok()?;
-    // SAFETY: the file of a running program cannot be written to (ETXTBSY).
-    unsafe { Mmap::map(&file) }.ok()
-}
-
-/// The entries of `.symtab` and the names they point into, of a 64-bit ELF file.
-fn tables(image: &[u8]) -> Option<(&[u8], &[u8])> {
-    const SYMTAB: usize = 2;
-    if image.get(..5)? != b"\x7fELF\x02" {
-        return None;
+impl ObjectFile {
+    /// Its functions where the linker placed them; none where the two anchors disagree.
+    fn placed(&self) -> Vec<Function> {
+        let bases = self.anchors.map(|(function, offset)| (function as usize).wrapping_sub(offset));
+        if bases[0] != bases[1] {
+            return Vec::new();
+        }
+        let name = |at: u32| self.names.get(at as usize..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        let all = self.functions.iter().map(|&(offset, length, at)| {
+            let start = bases[0] + offset as usize;
+            Function { start, end: start + length as usize, name: name(at) }
+        });
+        all.filter(|function| !function.name.starts_with(LOCKING)).collect()
     }
-    let (at, size, count) = (word(image, 0x28, 8)?, word(image, 0x3A, 2)?, word(image, 0x3C, 2)?);
-    let section = |index: usize| image.get(at + index * size..at + (index + 1) * size);
-    let content = |header: &[u8]| {
-        let (offset, length) = (word(header, 0x18, 8)?, word(header, 0x20, 8)?);
-        image.get(offset..offset.checked_add(length)?)
-    };
-    let table = (0..count).filter_map(section).find(|header| word(header, 4, 4) == Some(SYMTAB))?;
-    Some((content(table)?, content(section(word(table, 0x28, 4)?)?)?))
-}
-
-/// A number of `size` bytes in the byte order of the machine, whose file this is.
-fn word(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
-    let mut number = [0; 8];
-    number[..size].copy_from_slice(bytes.get(at..at + size)?);
-    Some(u64::from_le_bytes(number) as usize)
 }
 
 #[cfg(test)]
 mod tests {
+    use rquickjs::qjs;
+
     use super::*;
 
     #[test]
@@ -168,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_has_no_table() {
-        for image in [&b""[..], b"\x7fELF\x02", &[0; 200], b"\x7fELF\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"] {
-            assert!(EngineCode::read(image).is_none());
-        }
+    fn a_file_that_the_linker_placed_otherwise_is_not_used() {
+        let [first, second] = table::files()[0].anchors;
+        let moved = ObjectFile { anchors: [first, (second.0, second.1 + 16)], functions: &[(0, 16, 0)], names: "a\n" };
+        assert!(EngineCode::of(&[moved]).is_none());
     }
 }

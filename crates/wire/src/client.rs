@@ -57,6 +57,7 @@ use crate::payload::Payload;
 use crate::request::Request;
 use crate::response::Marks;
 use crate::settings::Settings;
+use crate::room::{Budget, Room};
 use crate::tls::config::Offer;
 use crate::url::Url;
 
@@ -134,6 +135,7 @@ pub struct Client {
     watch: OnceCell<Rc<dyn Watch>>,
     offers_http2: Cell<bool>,
     link: RefCell<Option<Rc<Link>>>,
+    room: Rc<Room>,
 }
 
 /// More origins than this per user are looked up in the worker's map.
@@ -148,7 +150,13 @@ impl Client {
         let local = local_ips.get(turn).copied();
         let offers_http2 = Cell::new(worker.settings.http2);
         let (recent, watch, link) = (RefCell::default(), OnceCell::new(), RefCell::default());
-        Client { worker, pool, local, recent, watch, offers_http2, link }
+        let room = Room::new(worker.settings.body_limit);
+        Client { worker, pool, local, recent, watch, offers_http2, link, room }
+    }
+
+    /// Counts what arrives and is kept on this account, until whoever asked for it has it; a second call has no effect.
+    pub fn set_budget(&self, budget: Rc<dyn Budget>) {
+        self.room.share(budget);
     }
 
     /// How the requests from now on use HTTP/2. Connections that are open elsewhere are closed when they are idle.
@@ -268,6 +276,7 @@ impl Client {
             headers: &request.headers,
             close: false,
             http2: head.http2(),
+            room: &self.room,
         };
         let tried = match connection {
             Kept::Own(connection) => attempt(io, &self.pool, &origin.endpoint, &out, connection, out.asked, hop).await,

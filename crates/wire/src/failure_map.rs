@@ -3,8 +3,10 @@
 use std::io;
 
 use crate::failure::{Failure, FailureKind, NO_LOCAL_PORT, Step, UNVERIFIED};
+use crate::h1::decode::Unreadable;
 use crate::io::arrival::TransportError;
 use crate::payload::PayloadError;
+use crate::room::NoRoom;
 
 /// The request's time was over.
 pub(crate) fn timeout(step: Step) -> Failure {
@@ -38,6 +40,20 @@ pub(crate) fn dial(error: &io::Error) -> Failure {
 /// The peer broke HTTP.
 pub(crate) fn protocol(step: Step, message: String) -> Failure {
     Failure { step, kind: FailureKind::Protocol, message }
+}
+
+/// What arrived at this step cannot be read on.
+pub(crate) fn unreadable(why: Unreadable, step: Step) -> Failure {
+    match why {
+        Unreadable::Broken(message) => protocol(step, message),
+        Unreadable::TooLarge(why) => body_too_large(&why),
+    }
+}
+
+/// A body that is kept does not fit.
+pub(crate) fn body_too_large(why: &NoRoom) -> Failure {
+    let message = format!("response body too large: {}", why.0);
+    Failure { step: Step::Receive, kind: FailureKind::BodyTooLarge, message }
 }
 
 /// The peer closed: before anything came, or in the middle.

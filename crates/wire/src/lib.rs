@@ -31,6 +31,7 @@ mod percent;
 mod recent;
 pub mod request;
 pub mod response;
+pub mod room;
 mod role;
 pub mod settings;
 pub mod timings;

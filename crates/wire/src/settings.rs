@@ -41,6 +41,8 @@ pub struct Settings {
     pub batch_per_host: usize,
     /// How large a body may become by decoding.
     pub decode_limits: DecodeLimits,
+    /// Bytes of a body or message that is kept, as it arrives; what is discarded or streamed has no limit.
+    pub body_limit: u64,
     /// HTTP_PROXY, HTTPS_PROXY, NO_PROXY as the environment gives them (upper or lower case).
     pub proxies: Proxies,
     /// How long single steps may take, beside the time of the whole request.
@@ -149,6 +151,7 @@ impl Default for Settings {
             batch: 20,
             batch_per_host: 6,
             decode_limits: DecodeLimits::default(),
+            body_limit: 1 << 30,
             departures: None,
             proxies: Proxies::default(),
             limits: StepLimits::default(),

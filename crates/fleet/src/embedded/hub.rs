@@ -1,16 +1,21 @@
 //! The coordinator's end: listens, or dials agents that do, and keeps a task that reads and one that writes for each
 //! connection. Whoever dials: the coordinator is the one with the certificate.
+//!
+//! A connection that the coordinator has not welcomed costs little: one hello of `LONGEST_HELLO` bytes is read from it,
+//! then nothing until the welcome has left, all of it within `HELLO_PATIENCE`. No more than `UNKNOWN` such connections
+//! are open at once; others wait in the kernel's queue.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
 use super::{Certificate, LONGEST, LONGEST_HELLO, read_frame, write_frame};
@@ -20,7 +25,9 @@ use crate::coordinator::Link;
 use crate::lines::{Doors, Lines};
 use crate::message::{self, Order, Report};
 
-/// From the connection to a whole hello.
+/// Connections at once that are not welcomed yet.
+const UNKNOWN: usize = 256;
+/// From the connection to the welcome.
 const HELLO_PATIENCE: Duration = Duration::from_secs(10);
 /// A dial, and the time until the next one.
 const DIAL_PATIENCE: Duration = Duration::from_secs(5);
@@ -91,7 +98,9 @@ impl Drop for TcpHub {
 }
 
 async fn accept(listener: TcpListener, acceptor: TlsAcceptor, doors: Doors) {
+    let unknown = Arc::new(Semaphore::new(UNKNOWN));
     for link in 1.. {
+        let Ok(place) = Arc::clone(&unknown).acquire_owned().await else { return };
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(_) => {
@@ -100,7 +109,7 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, doors: Doors) {
                 continue;
             }
         };
-        tokio::spawn(serve(link, stream, acceptor.clone(), doors.clone()));
+        tokio::spawn(serve(link, stream, acceptor.clone(), doors.clone(), Some(place)));
     }
 }
 
@@ -109,15 +118,22 @@ async fn call(agent: String, links: Arc<AtomicU64>, acceptor: TlsAcceptor, doors
     loop {
         if let Ok(Ok(stream)) = timeout(DIAL_PATIENCE, TcpStream::connect(&agent)).await {
             let link = links.fetch_add(1, Ordering::Relaxed);
-            serve(link, stream, acceptor.clone(), doors.clone()).await;
+            serve(link, stream, acceptor.clone(), doors.clone(), None).await;
         }
         sleep(DIAL_AGAIN).await;
     }
 }
 
-/// A connection from its first byte to its last.
-async fn serve(link: Link, stream: TcpStream, acceptor: TlsAcceptor, doors: Doors) {
+/// A connection from its first byte to its last. It keeps its place among the unknown ones until it is welcomed.
+async fn serve(
+    link: Link,
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    doors: Doors,
+    place: Option<OwnedSemaphorePermit>,
+) {
     let _small_messages_matter = stream.set_nodelay(true);
+    let end = Instant::now() + HELLO_PATIENCE;
     let hello = async {
         let stream = acceptor.accept(stream).await?;
         let (mut read, write) = tokio::io::split(stream);
@@ -125,25 +141,50 @@ async fn serve(link: Link, stream: TcpStream, acceptor: TlsAcceptor, doors: Door
         Ok::<_, std::io::Error>((hello, read, write))
     };
     // Whoever does not get this far is nobody: a port scanner, or an agent with another run's token.
-    let Ok(Ok((Some(hello), mut read, write))) = timeout(HELLO_PATIENCE, hello).await else { return };
+    let Ok(Ok((Some(hello), mut read, write))) = timeout_at(end, hello).await else { return };
+    let at = clock::now();
+    let Ok(hello @ Report::Hello(_)) = message::decode(&hello) else { return };
     let (line, orders) = unbounded_channel();
-    let writing = tokio::spawn(write_orders(link, write, orders, doors.clone()));
+    let (welcome, welcomed) = oneshot::channel();
+    let writing = tokio::spawn(write_orders(link, write, orders, doors.clone(), welcome));
     doors.open(link, line, writing);
-    let mut next = Some(hello);
-    while let Some(bytes) = next {
-        let at = clock::now();
-        let Ok(report) = message::decode::<Report>(&bytes) else { break };
-        if !doors.tell(Incoming::Report(link, report, at)) {
-            return;
-        }
-        next = read_frame(&mut read, LONGEST).await.unwrap_or_default();
+    if !doors.tell(Incoming::Report(link, hello, at)) {
+        return;
+    }
+    if matches!(timeout_at(end, welcomed).await, Ok(Ok(()))) {
+        drop(place);
+        read_reports(link, &mut read, &doors).await;
     }
     doors.tell(Incoming::Left(link));
 }
 
-async fn write_orders(link: Link, mut to: impl AsyncWrite + Unpin, mut orders: UnboundedReceiver<Order>, doors: Doors) {
+/// Reports of an agent that has a seat.
+async fn read_reports(link: Link, from: &mut (impl AsyncRead + Unpin), doors: &Doors) {
+    while let Ok(Some(bytes)) = read_frame(from, LONGEST).await {
+        let at = clock::now();
+        let Ok(report) = message::decode::<Report>(&bytes) else { return };
+        if !doors.tell(Incoming::Report(link, report, at)) {
+            return;
+        }
+    }
+}
+
+/// Sends orders as they come; says by `welcome` when the agent was welcomed.
+async fn write_orders(
+    link: Link,
+    mut to: impl AsyncWrite + Unpin,
+    mut orders: UnboundedReceiver<Order>,
+    doors: Doors,
+    welcome: oneshot::Sender<()>,
+) {
+    let mut welcome = Some(welcome);
     while let Some(order) = orders.recv().await {
         let bytes = message::encode(&order);
+        if matches!(order, Order::Welcome { .. })
+            && let Some(welcome) = welcome.take()
+        {
+            let _left = welcome.send(());
+        }
         if let Order::Ping { number } = order {
             doors.tell(Incoming::PingLeft(link, number, clock::now()));
         }

@@ -1,5 +1,6 @@
 //! An agent's end: dials the coordinator, or waits until it dials, and knows it by its fingerprint either way.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +9,8 @@ use rustls::ClientConfig;
 use tokio::io::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{Receiver, channel};
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
@@ -23,6 +24,8 @@ use crate::{Ns, clock};
 
 /// How long one waits to be dialled; then it looks whether it is wanted at all, and waits again.
 const ACCEPT_PATIENCE: Duration = Duration::from_secs(1);
+/// Handshakes under way at an agent that listens; with one more the oldest is given up.
+const UNKNOWN: usize = 16;
 /// From dialling to a finished handshake.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 /// Before the address in an invitation: the agent listens there.
@@ -68,13 +71,12 @@ impl TcpLine {
         Ok(TcpLine { way, config, open: None })
     }
 
-    /// A connection, and what its other end is called.
-    async fn stream(&mut self) -> Result<(TcpStream, String), ConnectError> {
+    async fn make(&mut self) -> Result<TlsStream<TcpStream>, ConnectError> {
         match &mut self.way {
             Approach::Dial(there) => {
                 let name = format!("the coordinator at {there}");
                 match TcpStream::connect(there.as_str()).await {
-                    Ok(stream) => Ok((stream, name)),
+                    Ok(stream) => shake_hands(stream, name, Arc::clone(&self.config)).await,
                     Err(error) => Err(ConnectError::Now(format!("{name}: {error}"))),
                 }
             }
@@ -85,32 +87,61 @@ impl TcpLine {
                     Some(listener) => listener,
                     None => listener.insert(TcpListener::bind(here.as_str()).await.map_err(failed)?),
                 };
-                let accepted = timeout(ACCEPT_PATIENCE, listener.accept()).await;
-                let nobody = |_| Err(io::Error::other(format!("no coordinator has dialled {here}")));
-                let accepted = accepted.unwrap_or_else(nobody);
-                let (stream, from) = accepted.map_err(|error| ConnectError::Now(error.to_string()))?;
-                Ok((stream, format!("the coordinator that has dialled from {from}")))
+                first_accepted(listener, here, &self.config).await
             }
         }
     }
+}
 
-    async fn make(&mut self) -> Result<TlsStream<TcpStream>, ConnectError> {
-        let (stream, there) = self.stream().await?;
-        let is_dialled = matches!(self.way, Approach::Dial(_));
-        let now = |what: String| ConnectError::Now(format!("{there}: {what}"));
-        let _small_messages_matter = stream.set_nodelay(true);
-        let connector = TlsConnector::from(Arc::clone(&self.config));
-        connector.connect(server_name(), stream).await.map_err(|error| match error.get_ref() {
-            Some(inner) if inner.downcast_ref::<rustls::Error>().is_some_and(is_another) => {
-                let what = format!(
-                    "{there} is another one than the token was made by: give the token that was printed for this run"
-                );
-                // Anybody can dial; the right one may come yet.
-                if is_dialled { ConnectError::Ever(what) } else { ConnectError::Now(what) }
+/// The first connection to the listener whose other end has the certificate. Several handshakes run at once, so that
+/// one who dials and says nothing does not keep the coordinator out.
+async fn first_accepted(
+    listener: &TcpListener,
+    here: &str,
+    config: &Arc<ClientConfig>,
+) -> Result<TlsStream<TcpStream>, ConnectError> {
+    let (mut handshakes, mut oldest) = (JoinSet::new(), VecDeque::new());
+    let mut last = format!("no coordinator has dialled {here}");
+    let patience = sleep(ACCEPT_PATIENCE);
+    tokio::pin!(patience);
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let (stream, from) = accepted.map_err(|error| ConnectError::Now(error.to_string()))?;
+                let name = format!("the coordinator that has dialled from {from}");
+                oldest.push_back(handshakes.spawn(shake_hands(stream, name, Arc::clone(config))));
+                if oldest.len() > UNKNOWN
+                    && let Some(oldest) = oldest.pop_front()
+                {
+                    oldest.abort();
+                }
             }
-            _ => now(error.to_string()),
-        })
+            Some(ended) = handshakes.join_next() => match ended {
+                Ok(Ok(stream)) => return Ok(stream),
+                // Anybody can dial; the right one may come yet.
+                Ok(Err(ConnectError::Now(why) | ConnectError::Ever(why))) => last = why,
+                Err(_given_up) => {}
+            },
+            () = &mut patience, if handshakes.is_empty() => return Err(ConnectError::Now(last)),
+        }
     }
+}
+
+/// A handshake with the one that has the certificate.
+async fn shake_hands(
+    stream: TcpStream,
+    there: String,
+    config: Arc<ClientConfig>,
+) -> Result<TlsStream<TcpStream>, ConnectError> {
+    let _small_messages_matter = stream.set_nodelay(true);
+    let connected = timeout(CONNECT_PATIENCE, TlsConnector::from(config).connect(server_name(), stream)).await;
+    let connected = connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+    connected.map_err(|error| match error.get_ref() {
+        Some(inner) if inner.downcast_ref::<rustls::Error>().is_some_and(is_another) => ConnectError::Ever(format!(
+            "{there} is another one than the token was made by: give the token that was printed for this run"
+        )),
+        _ => ConnectError::Now(format!("{there}: {error}")),
+    })
 }
 
 /// Whether a certificate has another fingerprint.

@@ -111,6 +111,7 @@ impl Options {
                 bytes: self.max_decoded_body.unwrap_or(standard.decode_limits.bytes),
                 ratio: self.max_decoded_ratio.map_or(standard.decode_limits.ratio, u64::from),
             },
+            body_limit: self.max_decoded_body.unwrap_or(u64::MAX).min(self.memory_limit() as u64),
             proxies: self.proxies.clone(),
             ..standard
         }

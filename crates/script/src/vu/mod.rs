@@ -5,6 +5,7 @@
 
 mod metadata;
 mod network;
+mod received;
 mod script_state;
 mod tags;
 mod traffic;
@@ -32,6 +33,7 @@ use crate::shared::Shared;
 use crate::worker::WorkerState;
 use metadata::UserMetadata;
 use network::Network;
+use received::ReceivedBytes;
 use script_state::ScriptState;
 use tags::Tags;
 use traffic::Traffic;
@@ -417,9 +419,18 @@ impl Vu {
             if self.iteration.borrow().is_none() {
                 self.network.set_http2(options.http2.as_deref().copied().unwrap_or_default(), || None);
             }
-            wire::Client::new(self.worker.wire(&options, &self.shared))
+            let client = wire::Client::new(self.worker.wire(&options, &self.shared));
+            self.count_received(&client);
+            client
         };
         self.network.client(make)
+    }
+
+    /// Counts what a client receives in this user's memory while it arrives.
+    pub(crate) fn count_received(&self, client: &wire::Client) {
+        if let Ok(nothing) = self.memory().reserve(0) {
+            client.set_budget(Rc::new(ReceivedBytes(RefCell::new(nothing))));
+        }
     }
 
     /// The client, if a request was made already.

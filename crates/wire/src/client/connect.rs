@@ -28,6 +28,7 @@ use crate::io::stamps::Tick;
 use crate::io::timer;
 use crate::link::LinkedSocket;
 use crate::request::BodyUse;
+use crate::room::Room;
 use crate::timings::Timings;
 use crate::tls::client::ClientSession;
 use crate::tls::config::TlsTarget;
@@ -221,7 +222,8 @@ fn tcp_socket(peer: &SocketAddr, local: Option<IpAddr>) -> io::Result<socket2::S
 impl Connection {
     /// Asks the proxy for a tunnel.
     async fn open_tunnel(&mut self, io: &IoContext, request: &Bytes, deadline: Option<Tick>) -> Result<(), Failure> {
-        let work = Work { head: request, body: &[], to_head_request: true, body_use: &BodyUse::Discard, deadline };
+        let (body_use, room) = (&BodyUse::Discard, &Room::new(0));
+        let work = Work { head: request, body: &[], to_head_request: true, body_use, deadline, room };
         let nothing = Failure { step: Step::Connect, kind: FailureKind::Other, message: String::new() };
         let (start, mut result) = (Tick::now(), Err(nothing));
         let mut transaction = Transaction::new(self, io, &work, &mut result);

@@ -27,6 +27,7 @@ use crate::io::stamps::Tick;
 use crate::payload::Segment;
 use crate::request::{BodyUse, Method};
 use crate::response::{Marks, Response};
+use crate::room::Room;
 use crate::timings::Timings;
 use crate::url::Url;
 
@@ -72,6 +73,8 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) close: bool,
     /// Where the head is kept as HTTP/2 writes it, if it is kept.
     pub(crate) http2: Option<&'a OnceCell<Http2Head>>,
+    /// Where a body that is kept finds room.
+    pub(crate) room: &'a Rc<Room>,
 }
 
 impl Outgoing<'_> {
@@ -89,6 +92,7 @@ impl Outgoing<'_> {
             to_head_request: *self.method == Method::Head,
             body_use: self.body_use,
             deadline: self.deadline,
+            room: self.room,
         }
     }
 

@@ -103,6 +103,7 @@ impl Client {
             headers: &headers,
             close: self.worker.settings.no_connection_reuse,
             http2: None,
+            room: &self.room,
         };
         let route = async || self.route(&origin).await;
         let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;

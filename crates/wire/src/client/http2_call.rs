@@ -18,8 +18,10 @@ use crate::client::{Client, ClientContext, ConnectionInfo};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h2::error_code::{CANCEL, NO_ERROR};
-use crate::h2::{HeadBuilder, Http2Head, Keep, StreamEnd};
+use crate::h2::{Asked, HeadBuilder, Http2Head, Keep, StreamEnd};
+use crate::client::http2_stream::too_large;
 use crate::io::stamps::Tick;
+use crate::room::Room;
 use crate::timings::Timings;
 use crate::tls::config::TlsConfigs;
 use crate::url::Url;
@@ -40,6 +42,7 @@ pub struct Http2Dial<'a> {
 #[derive(Clone)]
 pub struct Http2Connection {
     worker: Rc<ClientContext>,
+    room: Rc<Room>,
     shared: Rc<SharedConnection>,
 }
 
@@ -131,6 +134,7 @@ pub enum CallEvent {
 /// A stream.
 pub struct Http2Call {
     worker: Rc<ClientContext>,
+    room: Rc<Room>,
     deadline: Option<Tick>,
     queue: VecDeque<Bytes>,
     /// Bytes in the queue.
@@ -167,7 +171,7 @@ impl Client {
         }
         let shared = SharedConnection::begin(io, *connection);
         poll_fn(|cx| shared.poll_preface(cx)).await?;
-        Ok(Http2Connection { worker: Rc::clone(&self.worker), shared })
+        Ok(Http2Connection { worker: Rc::clone(&self.worker), room: Rc::clone(&self.room), shared })
     }
 }
 
@@ -195,6 +199,7 @@ impl Http2Connection {
         self.worker.io.stamps.refresh_at(now);
         Http2Call {
             worker: Rc::clone(&self.worker),
+            room: Rc::clone(&self.room),
             deadline: timeout.and_then(|timeout| now.after(timeout)),
             queue: VecDeque::new(),
             unsent: 0,
@@ -325,12 +330,18 @@ impl Http2Call {
             return Some(CallEvent::Trailers(Fields(trailers.text)));
         }
         let end = stream.end?;
+        let no_room = stream.no_room.is_some().then(|| too_large(stream));
         drop(session);
+        if let Some(failure) = no_room {
+            self.reset(CANCEL);
+            return Some(CallEvent::Failed(failure));
+        }
         self.reset(CANCEL);
         Some(match end {
             StreamEnd::Complete => CallEvent::End,
             StreamEnd::Reset(code) => CallEvent::Reset(code),
             StreamEnd::Broken(code) => CallEvent::Failed(failure_map::http2_stream(code, Step::Receive)),
+            StreamEnd::TooLarge => unreachable!("the stream says why it has no room"),
             StreamEnd::Excluded(code) => CallEvent::Failed(failure_map::http2_excluded(code, Step::Wait)),
         })
     }
@@ -347,7 +358,8 @@ impl Http2Call {
         }
         if session.may_open(self.slot.at) {
             let is_whole = self.ends && self.unsent == 0;
-            self.id = Some(session.open(head, is_whole, Keep::Pieces, false, self.slot.at));
+            let asked = Asked { keep: Keep::Pieces, is_to_head: false, room: &self.room };
+            self.id = Some(session.open(head, is_whole, asked, self.slot.at));
             self.has_ended = is_whole;
             self.head = None;
         }

@@ -15,7 +15,7 @@ use crate::client::transaction::{Outcome, Work, due, step};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h2::error_code::{NO_ERROR, REFUSED_STREAM};
-use crate::h2::{AnswerHead, Http2Head, Http2Session, Keep, OpenStream, StreamEnd};
+use crate::h2::{AnswerHead, Asked, Http2Head, Http2Session, Keep, OpenStream, StreamEnd};
 use crate::io::arrival::Moment;
 use crate::io::stamps::Tick;
 use crate::request::BodyUse;
@@ -64,7 +64,8 @@ impl<'a> Stream<'a> {
         if !session.is_open() {
             return None;
         }
-        let id = session.open(head, upload.is_done(), keep, work.to_head_request, slot.at);
+        let asked = Asked { keep, is_to_head: work.to_head_request, room: work.room };
+        let id = session.open(head, upload.is_done(), asked, slot.at);
         drop(session);
         Some(Stream {
             io,
@@ -205,7 +206,7 @@ impl<'a> Stream<'a> {
             Some(_) => Moment::place(stream.last, &self.io.stamps, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
-        let (length, content) = (stream.length, std::mem::take(&mut stream.content));
+        let (length, content) = (stream.length, stream.take_whole());
         drop(session);
         let (marks, moment) = match (ended, self.response.take()) {
             (Ended::Complete, Some(head)) => {
@@ -250,6 +251,11 @@ impl Drop for Stream<'_> {
     }
 }
 
+/// Why a stream was reset that had no room.
+pub(crate) fn too_large(stream: &OpenStream) -> Failure {
+    failure_map::body_too_large(stream.no_room.as_ref().expect("the stream says why it has no room"))
+}
+
 /// What a stream's end means for the exchange, which is at this step.
 fn ended(end: StreamEnd, stream: &OpenStream, step: Step) -> Ended {
     match end {
@@ -260,6 +266,7 @@ fn ended(end: StreamEnd, stream: &OpenStream, step: Step) -> Ended {
         }
         StreamEnd::Reset(REFUSED_STREAM) => Ended::Unprocessed(failure_map::http2_stream(REFUSED_STREAM, step)),
         StreamEnd::Reset(code) | StreamEnd::Broken(code) => Ended::Failed(failure_map::http2_stream(code, step)),
+        StreamEnd::TooLarge => Ended::Failed(too_large(stream)),
         StreamEnd::Excluded(NO_ERROR) => Ended::Unprocessed(failure_map::http2_excluded(NO_ERROR, step)),
         StreamEnd::Excluded(code) => Ended::Failed(failure_map::http2_excluded(code, step)),
     }

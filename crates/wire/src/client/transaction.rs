@@ -5,6 +5,7 @@
 //! because the body may depend on it. The deadline is one timer per connection, re-armed only when it fires early.
 //! Refuses pipelining. Invariant: `keep` is true only when request and response both went through completely.
 
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::client::connection::Connection;
@@ -18,6 +19,7 @@ use crate::io::upload::Upload;
 use crate::payload::Segment;
 use crate::request::BodyUse;
 use crate::response::{Body, Marks, Response};
+use crate::room::Room;
 
 /// The rest of a discarded body is dropped without being copied, where its length is known and the kernel can do that.
 /// Where the last one on a connection was large, the read that brings the head is made this short, so that little of
@@ -33,6 +35,8 @@ pub(crate) struct Work<'a> {
     pub(crate) to_head_request: bool,
     pub(crate) body_use: &'a BodyUse,
     pub(crate) deadline: Option<Tick>,
+    /// Where bodies that are kept find room.
+    pub(crate) room: &'a Rc<Room>,
 }
 
 /// How it went, beside the response itself.
@@ -63,7 +67,7 @@ pub(crate) struct Transaction<'a> {
     /// By when the whole request must be out.
     write_by: Option<Tick>,
     upload: Upload<'a>,
-    reader: ResponseReader,
+    reader: ResponseReader<'a>,
     /// Bytes of a read before the head is complete.
     most_with_head: usize,
     /// The kernel stamps when the request leaves.
@@ -133,7 +137,7 @@ impl<'a> Transaction<'a> {
             deadline: work.deadline,
             write_by: io.limits.write.and_then(|limit| Tick::now().after(limit)),
             upload: Upload::new(work.head, work.body),
-            reader: ResponseReader::new(work.to_head_request, work.body_use.clone()),
+            reader: ResponseReader::new(work.to_head_request, work.body_use.clone(), work.room),
             most_with_head,
             is_checked,
             write_error: None,
@@ -217,7 +221,7 @@ impl Transaction<'_> {
         self.note(arrival);
         self.tell_sink();
         Poll::Ready(match fed {
-            Err(message) => Some(End::Failed(failure_map::protocol(self.step(), message))),
+            Err(why) => Some(End::Failed(failure_map::unreadable(why, self.step()))),
             Ok(Fed::Complete { surplus }) => Some(End::Complete { clean: surplus == 0 && !arrival.closed }),
             Ok(Fed::More) if arrival.closed => Some(self.closed()),
             Ok(Fed::More) => {

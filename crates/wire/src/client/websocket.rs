@@ -12,7 +12,7 @@ use crate::client::connection::Connection;
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::io::upload::Upload;
-use crate::ws::{CloseReason, Decoder, DeflateParams, Encoder, Event, Kind, Role, Violation};
+use crate::ws::{CloseReason, Decoder, DeflateParams, Encoder, Event, Kind, MessageLimits, Role, Violation};
 
 /// Queue memory kept between messages at most.
 const MOST_IDLE: usize = 1024;
@@ -48,13 +48,13 @@ impl WebSocket {
         worker: Rc<ClientContext>,
         connection: Box<Connection>,
         deflate: Option<DeflateParams>,
-        limit: usize,
+        limits: MessageLimits,
         (behind, arrived_ns): (Vec<u8>, u64),
     ) -> WebSocket {
         WebSocket {
             worker,
             connection,
-            decoder: Decoder::new(Role::Client, deflate, limit),
+            decoder: Decoder::within(Role::Client, deflate, limits),
             encoder: Encoder::new(Role::Client, deflate),
             queue: Vec::new(),
             written: 0,

@@ -30,9 +30,10 @@ use crate::io::stamps::{Tick, wall_ns};
 use crate::io::upload::Upload;
 use crate::request::{BodyUse, Method};
 use crate::response::{Body, Response};
+use crate::room::{Held, Room};
 use crate::timings::Timings;
 use crate::url::Url;
-use crate::ws::DeflateOffer;
+use crate::ws::{DeflateOffer, MessageLimits};
 use crate::ws::handshake::{self, Agreement};
 
 /// Bytes of the body of an answer that is no upgrade; the rest is not waited for.
@@ -157,7 +158,12 @@ impl Client {
         let protocols: Vec<&str> = ask.protocols.iter().map(String::as_str).chain(own).collect();
         let agreed = handshake::check_answer(&headers, &key, &protocols, ask.deflate);
         opening.agreed = agreed.map_err(|why| bad(format!("{BAD_HANDSHAKE}: {why}")))?;
-        Ok(WebSocket::new(Rc::clone(worker), connection, opening.agreed.deflate, ask.message_limit, behind))
+        let limits = MessageLimits {
+            bytes: ask.message_limit.min(usize::try_from(self.room.most()).unwrap_or(usize::MAX)),
+            inflated: worker.settings.decode_limits,
+            held: Some(Held::nothing_of(&self.room)),
+        };
+        Ok(WebSocket::new(Rc::clone(worker), connection, opening.agreed.deflate, limits, behind))
     }
 
     fn upgrade_head(&self, ask: &Ask<'_>, jar: Option<&CookieJar>, key: &str) -> Result<Vec<u8>, Failure> {
@@ -257,14 +263,15 @@ async fn other_answer(
     mut closed: bool,
     opening: &mut Opening,
 ) -> Result<(), Failure> {
-    let mut reader = ResponseReader::new(false, BodyUse::Keep);
+    let room = Room::new(2 * MAX_BODY as u64);
+    let mut reader = ResponseReader::new(false, BodyUse::Keep, &room);
     let nothing = Failure { step: Step::Receive, kind: FailureKind::Other, message: String::new() };
     let mut place: Place = Err(nothing);
     let mut total = 0;
     loop {
         total += received.len();
         let fed = reader.feed(&received, &io.heads, &mut place);
-        let fed = fed.map_err(|message| failure_map::protocol(Step::Receive, message))?;
+        let fed = fed.map_err(|why| failure_map::unreadable(why, Step::Receive))?;
         if matches!(fed, Fed::Complete { .. }) || closed && reader.end_of_stream(&mut place) {
             opening.answer = place.ok();
             return Ok(());

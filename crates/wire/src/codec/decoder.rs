@@ -45,7 +45,7 @@ impl Default for DecodeLimits {
 
 impl DecodeLimits {
     /// Bytes that a body of `wire` bytes may become.
-    fn most(&self, wire: usize) -> u64 {
+    pub(crate) fn most(&self, wire: usize) -> u64 {
         self.bytes.min(self.ratio.saturating_mul(wire as u64).max(RATIO_FLOOR))
     }
 

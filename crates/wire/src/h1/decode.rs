@@ -6,6 +6,8 @@
 //! chunks; what a head may be is in `response_head` and `response_facts`. Invariant: bytes after the end of the
 //! response are never taken; they are reported, so that the connection is dropped.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 
 use super::body_decoder::BodyDecoder;
@@ -17,6 +19,7 @@ use crate::Role;
 use crate::failure::Failure;
 use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Marks, Response};
+use crate::room::{Held, NoRoom, Room};
 
 /// A head that comes in pieces is parsed again with each of them up to this size, afterwards when it has doubled.
 const PARSED_OFTEN: usize = 16 << 10;
@@ -24,8 +27,11 @@ const PARSED_OFTEN: usize = 16 << 10;
 const MAX_RESERVE: u64 = 1 << 20;
 
 /// Assembles one response.
-pub(crate) struct ResponseReader {
+pub(crate) struct ResponseReader<'a> {
     to_head_request: bool,
+    room: &'a Rc<Room>,
+    /// What `content` takes of the room, once a kept body has begun.
+    held: Option<Held>,
     body_use: BodyUse,
     state: State,
     /// Head bytes while incomplete, and from which length on they are worth parsing without a sign of their end.
@@ -66,11 +72,27 @@ pub(crate) enum Fed {
     },
 }
 
-impl ResponseReader {
+/// Why a reader cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// The server broke HTTP; in words for people.
+    Broken(String),
+    /// The body does not fit into the room that is left.
+    TooLarge(NoRoom),
+}
+
+impl From<String> for Unreadable {
+    fn from(message: String) -> Unreadable {
+        Unreadable::Broken(message)
+    }
+}
+
+impl<'a> ResponseReader<'a> {
     #[inline(always)]
-    pub(crate) fn new(to_head_request: bool, body_use: BodyUse) -> ResponseReader {
-        let (partial, content) = (Vec::new(), Vec::new());
-        ResponseReader { to_head_request, body_use, state: State::Head, partial, parse_from: 0, content, dropped: 0 }
+    pub(crate) fn new(to_head_request: bool, body_use: BodyUse, room: &'a Rc<Room>) -> ResponseReader<'a> {
+        let (partial, content, state) = (Vec::new(), Vec::new(), State::Head);
+        let (parse_from, dropped, held) = (0, 0, None);
+        ResponseReader { to_head_request, room, held, body_use, state, partial, parse_from, content, dropped }
     }
 
     /// Who takes the body that is being read.
@@ -120,9 +142,9 @@ impl ResponseReader {
         }
     }
 
-    /// Takes the next piece; errors are in words for people. A response that it completes is put into `place`.
+    /// Takes the next piece. A response that it completes is put into `place`.
     #[inline]
-    pub(crate) fn feed(&mut self, input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, String> {
+    pub(crate) fn feed(&mut self, input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, Unreadable> {
         if let (State::Head, true) = (&self.state, self.partial.is_empty())
             && let Some((head, facts)) = heads.find(input)
         {
@@ -132,7 +154,7 @@ impl ResponseReader {
     }
 
     /// The input follows a head.
-    fn feed_behind(&mut self, head: Bytes, facts: Facts, input: &[u8], place: &mut Place) -> Result<Fed, String> {
+    fn feed_behind(&mut self, head: Bytes, facts: Facts, input: &[u8], place: &mut Place) -> Result<Fed, Unreadable> {
         if let Some(length) = self.whole_length(&facts, input) {
             let body = Body::Kept(Bytes::copy_from_slice(&input[..length]));
             self.done(&facts, head, body, place);
@@ -142,7 +164,7 @@ impl ResponseReader {
         self.feed_body(input, place)
     }
 
-    fn feed_any(&mut self, mut input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, String> {
+    fn feed_any(&mut self, mut input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, Unreadable> {
         while matches!(self.state, State::Head) {
             if self.partial.is_empty() {
                 let Some(facts) = parse_head(input)? else {
@@ -264,11 +286,16 @@ impl ResponseReader {
         self.state = State::Body(facts, head, BodyDecoder::new(Role::Client, framing));
     }
 
-    fn feed_body(&mut self, input: &[u8], place: &mut Place) -> Result<Fed, String> {
+    fn feed_body(&mut self, input: &[u8], place: &mut Place) -> Result<Fed, Unreadable> {
         let State::Body(facts, head, body) = &mut self.state else {
             return Ok(Fed::Complete { surplus: input.len() });
         };
         let (content, dropped, body_use) = (&mut self.content, &mut self.dropped, &self.body_use);
+        if let (BodyUse::Keep, false) = (body_use, input.is_empty()) {
+            // All of the input: a few bytes of framing are counted too.
+            let held = self.held.get_or_insert_with(|| Held::nothing_of(self.room));
+            held.grow(input.len()).map_err(Unreadable::TooLarge)?;
+        }
         let fed = body.feed(input, |bytes| match body_use {
             BodyUse::Keep => content.extend_from_slice(bytes),
             BodyUse::Discard => *dropped += bytes.len() as u64,
@@ -287,6 +314,7 @@ impl ResponseReader {
     }
 
     fn finish(&mut self, facts: Facts, head: Bytes, place: &mut Place) {
+        self.held = None;
         let body = match self.body_use {
             BodyUse::Keep => Body::Kept(Bytes::from(std::mem::take(&mut self.content))),
             BodyUse::Discard | BodyUse::Stream(_) => Body::Discarded(self.dropped),
@@ -332,7 +360,8 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
         ] {
-            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Discard), nothing());
+            let room = Room::new(u64::MAX);
+            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Discard, &room), nothing());
             let fed = reader.feed(response.as_bytes(), &KnownHeads::default(), &mut place);
             assert_eq!(fed, Ok(Fed::Complete { surplus: 0 }), "{response}");
             assert_eq!(reader.finished().map(|finished| finished.has_length), Some(expected), "{response}");
@@ -341,11 +370,12 @@ mod tests {
     /// What a server announces costs memory only when it comes.
     #[test]
     fn room_for_a_body_is_made_ahead_up_to_a_mebibyte() {
-        for (length, room) in [(1_000, 1_000), (1 << 20, 1 << 20), (1u64 << 40, 1 << 20)] {
+        for (length, ahead) in [(1_000, 1_000), (1 << 20, 1 << 20), (1u64 << 40, 1 << 20)] {
             let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-            let mut reader = ResponseReader::new(false, BodyUse::Keep);
+            let room = Room::new(u64::MAX);
+            let mut reader = ResponseReader::new(false, BodyUse::Keep, &room);
             let fed = reader.feed(head.as_bytes(), &KnownHeads::default(), &mut nothing());
-            assert_eq!((fed, reader.content.capacity()), (Ok(Fed::More), room));
+            assert_eq!((fed, reader.content.capacity()), (Ok(Fed::More), ahead));
         }
     }
 
@@ -353,7 +383,8 @@ mod tests {
     #[test]
     fn a_long_head_is_looked_at_again_when_it_has_doubled() {
         let head = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(1 << 20));
-        let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep), nothing());
+        let room = Room::new(u64::MAX);
+        let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep, &room), nothing());
         let mut next_looks = Vec::new();
         for piece in head.as_bytes().chunks(512) {
             assert_eq!(reader.feed(piece, &KnownHeads::default(), &mut place), Ok(Fed::More));
@@ -371,7 +402,8 @@ mod tests {
     fn a_field_over_several_lines_is_one_value_wherever_it_is_cut() {
         let response = "HTTP/1.1 200 OK\r\nX: a\r\n \t b\r\nContent-Length:\r\n 2\r\nY: c\r\n\r\nhi";
         for step in 1..=response.len() {
-            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep), nothing());
+            let room = Room::new(u64::MAX);
+            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep, &room), nothing());
             let pieces = response.as_bytes().chunks(step);
             let last = pieces.map(|piece| reader.feed(piece, &KnownHeads::default(), &mut place)).last();
             assert_eq!(last, Some(Ok(Fed::Complete { surplus: 0 })), "in pieces of {step}");
@@ -384,8 +416,9 @@ mod tests {
     /// What nobody wants is skipped unseen, but only what certainly belongs to the body.
     #[test]
     fn only_the_rest_of_a_discarded_body_of_known_length_is_unwanted() {
+        let room = Room::new(u64::MAX);
         let after = |body_use: BodyUse, response: &str| {
-            let mut reader = ResponseReader::new(false, body_use);
+            let mut reader = ResponseReader::new(false, body_use, &room);
             assert_eq!(reader.feed(response.as_bytes(), &KnownHeads::default(), &mut nothing()), Ok(Fed::More));
             reader
         };
@@ -411,9 +444,29 @@ mod tests {
             let (filler, body) = ("x".repeat(padding), "b".repeat(body));
             let head = format!("HTTP/1.1 200 OK\r\nX-Filler: {filler}\r\nContent-Length: {}\r\n\r\n", body.len());
             let input = format!("{head}{body}{}", "s".repeat(behind));
-            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep), nothing());
+            let room = Room::new(u64::MAX);
+            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep, &room), nothing());
             let fed = reader.feed(input.as_bytes(), &KnownHeads::default(), &mut place);
             assert_eq!(fed, Ok(Fed::Complete { surplus: behind }), "{padding} {} {behind}", body.len());
+        }
+    }
+
+    /// Whatever length a head announces, and whether it announces one.
+    #[test]
+    fn a_kept_body_ends_where_its_room_does() {
+        for head in ["Content-Length: 9000000", "Transfer-Encoding: chunked", "X: until the end"] {
+            let room = Room::new(10_000);
+            let mut reader = ResponseReader::new(false, BodyUse::Keep, &room);
+            let mut place = nothing();
+            let head = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n");
+            let chunk = format!("3e8\r\n{}\r\n", "x".repeat(1000));
+            assert_eq!(reader.feed(head.as_bytes(), &KnownHeads::default(), &mut place), Ok(Fed::More));
+            let mut pieces = std::iter::repeat_with(|| reader.feed(chunk.as_bytes(), &KnownHeads::default(), &mut place));
+            let refused = pieces.position(|fed| fed.is_err()).unwrap();
+            assert_eq!(refused, 9, "{head}");
+            let refused = reader.feed(chunk.as_bytes(), &KnownHeads::default(), &mut place);
+            let text = String::from("it has more than 10000 bytes, the limit of the option maxDecodedBody");
+            assert_eq!(refused, Err(Unreadable::TooLarge(NoRoom(text))));
         }
     }
 }

@@ -8,6 +8,7 @@ use super::known_heads::KnownHeads;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::request::BodyUse;
 use crate::response::Body;
+use crate::room::Room;
 
 /// The outcome of a stream.
 #[derive(Debug, PartialEq)]
@@ -22,7 +23,8 @@ enum Came {
 fn decode(stream: &[u8], pieces: &[usize], to_head: bool, body_use: BodyUse, heads: &KnownHeads) -> Came {
     let mut place: Place =
         Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::from("nothing came") });
-    let mut reader = ResponseReader::new(to_head, body_use);
+    let room = Room::new(u64::MAX);
+    let mut reader = ResponseReader::new(to_head, body_use, &room);
     let mut rest = stream;
     let mut lengths = pieces.iter();
     let mut surplus = None;

@@ -25,4 +25,4 @@ mod tests;
 pub(crate) use answer::AnswerHead;
 pub(crate) use request_head::{HeadBuilder, Http2Head, quoted};
 pub(crate) use session::Http2Session;
-pub(crate) use streams::{Keep, OpenStream, StreamEnd};
+pub(crate) use streams::{Asked, Keep, OpenStream, StreamEnd};

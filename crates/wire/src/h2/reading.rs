@@ -200,8 +200,10 @@ impl Http2Session {
             && let Some(at) = self.place(frame.stream)
         {
             self.touch(at);
-            if self.streams[at].end.is_none() && !self.streams[at].take_content(content) {
-                self.break_stream(at, PROTOCOL_ERROR);
+            if self.streams[at].end.is_none()
+                && let Err(end) = self.streams[at].take_content(content)
+            {
+                self.reset_stream(at, end);
             }
         }
         if frame.content > 0 {

@@ -26,10 +26,16 @@ impl Http2Session {
 
     /// The peer broke a rule that concerns one stream.
     pub(super) fn break_stream(&mut self, at: usize, code: u32) {
+        self.reset_stream(at, StreamEnd::Broken(code));
+    }
+
+    /// Ends a stream from this side, unless it has ended.
+    pub(super) fn reset_stream(&mut self, at: usize, end: StreamEnd) {
         self.touch(at);
+        let code = if let StreamEnd::Broken(code) = end { code } else { CANCEL };
         let stream = &mut self.streams[at];
         if stream.end.is_none() {
-            stream.end = Some(StreamEnd::Broken(code));
+            stream.end = Some(end);
             let id = stream.id;
             self.queue.put(|out| push_number(out, RST_STREAM, id, code));
         }

@@ -14,7 +14,7 @@ use super::frame_queue::FrameQueue;
 use super::hpack_encode::FieldEncoder;
 use super::reading::Reading;
 use super::request_head::Http2Head;
-use super::streams::{Keep, OpenStream, ReceiveWindow, StreamEnd, WINDOW};
+use super::streams::{Asked, OpenStream, ReceiveWindow, StreamEnd, WINDOW};
 use crate::h1::response_head::MAX_HEAD;
 use crate::io::arrival::Moment;
 use crate::io::stamps::Tick;
@@ -124,7 +124,7 @@ impl Http2Session {
     }
 
     /// Opens a stream with this head. `is_whole`: no content follows. Not to be called unless `is_open`.
-    pub(crate) fn open(&mut self, head: &Http2Head, is_whole: bool, keep: Keep, is_to_head: bool, slot: usize) -> u32 {
+    pub(crate) fn open(&mut self, head: &Http2Head, is_whole: bool, asked: Asked<'_>, slot: usize) -> u32 {
         let id = self.next_stream;
         self.next_stream += 2;
         let Http2Session { queue, encoder, max_frame, .. } = self;
@@ -134,7 +134,7 @@ impl Http2Session {
             encoder.encode(head, out);
             fit_head(out, start, *max_frame, id);
         });
-        let mut stream = OpenStream::new(id, slot, keep, is_to_head, self.first_window);
+        let mut stream = OpenStream::new(id, slot, asked, self.first_window);
         stream.has_sent_all = is_whole;
         self.streams.push(stream);
         if is_whole {

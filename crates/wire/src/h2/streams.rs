@@ -1,12 +1,15 @@
 //! The streams of a connection that are under way, and what came on each.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 use bytes::Bytes;
 
 use super::answer::AnswerHead;
+use super::error_code::PROTOCOL_ERROR;
 use crate::io::arrival::Moment;
 use crate::io::stamps::Tick;
+use crate::room::{Held, NoRoom, Room};
 
 /// What is done with content that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,15 @@ pub(crate) enum Keep {
     Count,
     /// It is kept as it came, for somebody who takes it piece by piece.
     Pieces,
+}
+
+/// What is to become of the answer on a stream.
+pub(crate) struct Asked<'a> {
+    pub(crate) keep: Keep,
+    /// The request is a HEAD request.
+    pub(crate) is_to_head: bool,
+    /// Where content that is kept finds room.
+    pub(crate) room: &'a Rc<Room>,
 }
 
 /// How a stream ended.
@@ -30,6 +42,8 @@ pub(crate) enum StreamEnd {
     Broken(u32),
     /// The peer said goodbye, with this error code, before it processed the stream.
     Excluded(u32),
+    /// What came does not fit into the room that is left, and this side reset it; `no_room` says why.
+    TooLarge,
 }
 
 /// A stream.
@@ -55,6 +69,9 @@ pub(crate) struct OpenStream {
     pub(crate) first: Option<Moment>,
     pub(crate) last: Option<Moment>,
     pub(crate) end: Option<StreamEnd>,
+    /// What `content` and `pieces` take of the client's room.
+    held: Held,
+    pub(crate) no_room: Option<NoRoom>,
     pub(super) send_window: i64,
     pub(super) wants_to_send: bool,
     pub(super) has_sent_all: bool,
@@ -71,7 +88,8 @@ pub(crate) struct OpenStream {
 const MAX_RESERVE: u64 = 1 << 20;
 
 impl OpenStream {
-    pub(super) fn new(id: u32, slot: usize, keep: Keep, is_to_head: bool, send_window: i64) -> OpenStream {
+    pub(super) fn new(id: u32, slot: usize, asked: Asked<'_>, send_window: i64) -> OpenStream {
+        let Asked { keep, is_to_head, room } = asked;
         OpenStream {
             id,
             slot,
@@ -88,6 +106,8 @@ impl OpenStream {
             first: None,
             last: None,
             end: None,
+            held: Held::nothing_of(room),
+            no_room: None,
             send_window,
             wants_to_send: false,
             has_sent_all: false,
@@ -108,6 +128,7 @@ impl OpenStream {
     pub(crate) fn take_piece(&mut self) -> Option<Bytes> {
         let piece = self.pieces.pop_front()?;
         self.receive_window.release(piece.len());
+        self.held.shrink(piece.len());
         Some(piece)
     }
 
@@ -119,9 +140,15 @@ impl OpenStream {
         self.head = Some(head);
     }
 
-    /// `false` when it is more than was declared.
-    pub(super) fn take_content(&mut self, bytes: &[u8]) -> bool {
+    /// Why the stream cannot go on, if it cannot: more came than was declared, or than there is room for.
+    pub(super) fn take_content(&mut self, bytes: &[u8]) -> Result<(), StreamEnd> {
         self.length += bytes.len() as u64;
+        if self.keep != Keep::Count
+            && let Err(why) = self.held.grow(bytes.len())
+        {
+            self.no_room = Some(why);
+            return Err(StreamEnd::TooLarge);
+        }
         match self.keep {
             Keep::Count => self.receive_window.release(bytes.len()),
             Keep::Pieces => self.pieces.push_back(Bytes::copy_from_slice(bytes)),
@@ -134,7 +161,16 @@ impl OpenStream {
                 self.receive_window.release(bytes.len());
             }
         }
-        self.declared.is_none_or(|declared| self.length <= declared)
+        match self.declared.is_none_or(|declared| self.length <= declared) {
+            true => Ok(()),
+            false => Err(StreamEnd::Broken(PROTOCOL_ERROR)),
+        }
+    }
+
+    /// Takes the content; what holds it from now on counts it for itself.
+    pub(crate) fn take_whole(&mut self) -> Vec<u8> {
+        self.held.clear();
+        std::mem::take(&mut self.content)
     }
 
     /// Whether as much came as was declared.

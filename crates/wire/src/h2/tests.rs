@@ -1,10 +1,13 @@
 //! A session fed with frames however they are cut, and with spoiled ones.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 
 use super::frame::*;
 use super::request_head::HeadBuilder;
 use super::*;
+use crate::room::Room;
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -36,12 +39,17 @@ fn answer() -> Vec<u8> {
     parts.concat()
 }
 
+fn whole(room: &Rc<Room>) -> Asked<'_> {
+    Asked { keep: Keep::Whole, is_to_head: false, room }
+}
+
 fn session() -> Http2Session {
+    let room = Room::new(u64::MAX);
     let mut session = Http2Session::new();
     for slot in 0..2 {
         let mut builder = HeadBuilder::new(false);
         builder.request(b"GET", "https", b"h.test", b"/").unwrap();
-        session.open(&builder.build(), true, Keep::Whole, false, slot);
+        session.open(&builder.build(), true, whole(&room), slot);
     }
     session
 }
@@ -115,7 +123,7 @@ fn a_request_is_sent_when_its_own_last_byte_is_whatever_else_waits() {
     assert!(session.stream(3).sent_at.is_none());
     let mut builder = HeadBuilder::new(false);
     builder.request(b"POST", "https", b"h.test", b"/").unwrap();
-    let upload = session.open(&builder.build(), false, Keep::Whole, false, 2);
+    let upload = session.open(&builder.build(), false, whole(&Room::new(u64::MAX)), 2);
     session.send(upload, Bytes::from_static(b"begins"), false);
     session.note_sent(both);
     assert!(session.stream(3).sent_at.is_some());

@@ -10,6 +10,8 @@ use super::deflate::Inflater;
 use super::extension::DeflateParams;
 use super::frame::{self, Header, MAX_CONTROL, MAX_HEADER, Opcode};
 use super::{Kind, Role, Violation, mask};
+use crate::codec::DecodeLimits;
+use crate::room::Held;
 
 /// What a buffer may hold on to between messages: idle connections own next to nothing.
 const MOST_IDLE: usize = 1024;
@@ -33,7 +35,9 @@ pub enum Event<'a> {
 #[derive(Debug)]
 pub struct Decoder {
     reader: Role,
-    limit: usize,
+    limits: MessageLimits,
+    /// Bytes on the wire of the compressed message under way.
+    compressed: usize,
     inflater: Option<Inflater>,
     /// Bytes of a header that is not complete.
     header: [u8; MAX_HEADER],
@@ -49,6 +53,17 @@ pub struct Decoder {
     /// `content` was given out: it is emptied before the next message.
     given: bool,
     closed: bool,
+}
+
+/// How large messages may become.
+#[derive(Debug)]
+pub(crate) struct MessageLimits {
+    /// Bytes of a message.
+    pub(crate) bytes: usize,
+    /// What compressed ones may become.
+    pub(crate) inflated: DecodeLimits,
+    /// What holds the message under way; `None`: it is on nobody's account.
+    pub(crate) held: Option<Held>,
 }
 
 /// A frame whose header was read.
@@ -75,13 +90,20 @@ enum Done {
 impl Decoder {
     /// For one end of a connection on which `deflate` was agreed on, if anything; a message has `limit` bytes at most.
     pub fn new(reader: Role, deflate: Option<DeflateParams>, limit: usize) -> Decoder {
+        let inflated = DecodeLimits { bytes: limit as u64, ratio: u64::MAX };
+        Decoder::within(reader, deflate, MessageLimits { bytes: limit, inflated, held: None })
+    }
+
+    /// The same with limits of a client.
+    pub(crate) fn within(reader: Role, deflate: Option<DeflateParams>, limits: MessageLimits) -> Decoder {
         let inflater = deflate.map(|params| match reader {
             Role::Client => Inflater::new(params.server_max_window_bits, !params.server_no_context_takeover),
             Role::Server => Inflater::new(params.client_max_window_bits, !params.client_no_context_takeover),
         });
         Decoder {
             reader,
-            limit,
+            limits,
+            compressed: 0,
             inflater,
             header: [0; MAX_HEADER],
             header_len: 0,
@@ -133,6 +155,10 @@ impl Decoder {
         if self.given {
             self.given = false;
             self.valid = 0;
+            self.compressed = 0;
+            if let Some(held) = &mut self.limits.held {
+                held.clear();
+            }
             self.content.clear();
             if self.content.capacity() > MOST_IDLE {
                 self.content = Vec::new();
@@ -174,7 +200,7 @@ impl Decoder {
         }
         // What is compressed grows: it is measured as it comes out, but is never larger than its own limit either.
         let before = if header.opcode == Opcode::Continuation { self.content.len() } else { 0 };
-        if header.len > (self.limit - before.min(self.limit)) as u64 && !header.opcode.is_control() {
+        if header.len > (self.limits.bytes - before.min(self.limits.bytes)) as u64 && !header.opcode.is_control() {
             return Err(Violation::too_big());
         }
         Ok(())
@@ -225,20 +251,39 @@ impl Decoder {
 
     fn take_data(&mut self, piece: &[u8], key: Option<[u8; 4]>, offset: usize) -> Result<(), Violation> {
         let message = self.message.expect("a data frame belongs to a message");
+        let before = self.content.len();
+        self.compressed += if message.compressed { piece.len() } else { 0 };
+        let limit = self.inflated_limit();
         match (message.compressed, key) {
             (false, None) => self.content.extend_from_slice(piece),
             (false, Some(key)) => mask::append(&mut self.content, piece, key, offset),
             (true, key) => {
                 let inflater = self.inflater.as_mut().expect("a compressed frame was refused without it");
                 let inflated = match key {
-                    None => inflater.push(piece, &mut self.content, self.limit),
-                    Some(key) => inflate_masked(inflater, piece, key, offset, &mut self.content, self.limit),
+                    None => inflater.push(piece, &mut self.content, limit),
+                    Some(key) => inflate_masked(inflater, piece, key, offset, &mut self.content, limit),
                 };
                 // The connection continues for its close, without what a bomb has left.
                 inflated.inspect_err(|_| self.content = Vec::new())?;
             }
         }
+        self.hold(self.content.len() - before)?;
         self.check_text(message.kind)
+    }
+
+    /// Bytes that the compressed message under way may become.
+    fn inflated_limit(&self) -> usize {
+        let most = self.limits.inflated.most(self.compressed).min(self.limits.bytes as u64);
+        usize::try_from(most).unwrap_or(usize::MAX)
+    }
+
+    /// Counts bytes that `content` has more.
+    fn hold(&mut self, more: usize) -> Result<(), Violation> {
+        let Some(held) = &mut self.limits.held else { return Ok(()) };
+        held.grow(more).map_err(|_| {
+            self.content = Vec::new();
+            Violation::no_room()
+        })
     }
 
     /// Checks what was added to a text, up to a character whose end is not here.
@@ -264,8 +309,9 @@ impl Decoder {
         }
         let message = self.message.take().expect("a data frame belongs to a message");
         if message.compressed {
+            let limit = self.inflated_limit();
             let inflater = self.inflater.as_mut().expect("a compressed frame was refused without it");
-            inflater.finish(&mut self.content, self.limit)?;
+            inflater.finish(&mut self.content, limit)?;
             self.check_text(message.kind)?;
         }
         Ok(Some(Done::Message(message.kind)))

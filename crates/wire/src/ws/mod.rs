@@ -18,6 +18,7 @@ pub mod handshake;
 mod mask;
 
 pub use close::CloseReason;
+pub(crate) use decode::MessageLimits;
 pub use decode::{Decoder, Event};
 pub use encode::{Encoder, Shared};
 pub use extension::{DeflateOffer, DeflateParams};
@@ -53,5 +54,10 @@ impl Violation {
 
     pub(crate) const fn too_big() -> Violation {
         Violation { code: close::TOO_BIG, message: "the message is larger than the limit" }
+    }
+
+    pub(crate) const fn no_room() -> Violation {
+        let message = "the message does not fit in the memory that is left; see --vu-memory-limit";
+        Violation { code: close::TOO_BIG, message }
     }
 }

@@ -58,6 +58,8 @@ pub struct Fleet<'a> {
     start: Option<Duration>,
     /// What a coordinator that was killed had written down.
     resumed: Option<FleetState>,
+    /// What `setup()` returned for a coordinator that was killed before the test began.
+    handed: Option<Option<String>>,
     /// What this one has.
     state: Option<StateFile>,
     /// The archive stays until the last agent has it.
@@ -87,7 +89,8 @@ impl Elsewhere for Fleet<'_> {
                 fleet::Event::AllPrepared => {
                     events(Event::Made);
                     if !config.stopper.is_stopped() {
-                        self.thread.tell(Command::HandOut(setup()));
+                        let data = self.setup_data(setup);
+                        self.thread.tell(Command::HandOut(data));
                     }
                 }
                 fleet::Event::Starting { at, bound, .. } => {
@@ -113,7 +116,7 @@ impl Elsewhere for Fleet<'_> {
     }
 
     fn begun_before(&self) -> Option<&Option<String>> {
-        self.resumed.as_ref().map(|state| &state.setup)
+        self.resumed.as_ref().and_then(|state| state.setup.as_ref())
     }
 
     fn finish(self: Box<Self>) -> AgentsReport {
@@ -125,6 +128,21 @@ impl Elsewhere for Fleet<'_> {
 }
 
 impl Fleet<'_> {
+    /// What `setup()` returns. It runs once for a test: agents may have heard of it from a coordinator that was killed.
+    fn setup_data(&mut self, setup: &dyn Fn() -> Option<String>) -> Option<String> {
+        if let Some(handed) = self.handed.take() {
+            return handed;
+        }
+        let data = setup();
+        if let Some(file) = &self.state
+            && let Ok(Some(state)) = file.read()
+        {
+            // Without it `setup()` runs again under another coordinator.
+            let _ = file.write(&FleetState { setup: Some(data.clone()), ..state });
+        }
+        data
+    }
+
     /// The test has begun before this process was: the run's clock counts from its start.
     fn go_on(&mut self, config: &RunConfig, events: &mut dyn FnMut(Event)) {
         let start = Duration::ZERO;

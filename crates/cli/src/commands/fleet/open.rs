@@ -38,23 +38,34 @@ pub fn start<'a>(
     let flags = test.flags;
     let own = flags.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
     let file = flags.save.as_deref().map(StateFile::of).filter(|_| own.waits());
-    let resumed = begun_before(own, file.as_ref(), log)?;
-    let is_known = resumed.is_some() || own.credentials.as_ref().is_some_and(|path| path.exists());
-    let credentials = match &resumed {
+    let left = left_before(own, file.as_ref(), log)?;
+    let is_known = left.is_some() || own.credentials.as_ref().is_some_and(|path| path.exists());
+    let credentials = match &left {
         Some(state) => Credentials::parse(&state.credentials).map_err(failed)?,
         None => credentials(own.credentials.as_deref())?,
     };
     let address = address(own)?;
     let packed = PackedTest::make(test)?;
-    resumed.iter().try_for_each(|state| is_same(state, own, &packed))?;
-    let run = resumed.as_ref().map_or_else(fleet::token::random_number, |state| Ok(state.run)).map_err(failed)?;
+    left.iter().try_for_each(|state| is_same(state, own, &packed))?;
+    let run = left.as_ref().map_or_else(fleet::token::random_number, |state| Ok(state.run)).map_err(failed)?;
+    let handed = left.as_ref().and_then(|state| state.setup.clone());
+    let resumed = left.filter(FleetState::has_begun);
     let setup = setup(run, own, &credentials, &packed);
     let (read, now) = (packed.reader()?, fleet::clock::now());
     let coordinator = match &resumed {
-        Some(state) => Coordinator::resumed(setup, read, state.setup.clone(), state.started(), now),
+        Some(state) => Coordinator::resumed(setup, read, handed.clone().flatten(), state.started(), now),
         None => Coordinator::new(setup, read, now),
     };
     let state = FleetState::of(run, own.agents, packed.archive.to_string(), credentials.to_text());
+    if resumed.is_none()
+        && let Some(file) = &file
+    {
+        let state = FleetState { setup: handed.clone(), ..state.clone() };
+        // Without it the test runs all the same; another coordinator cannot go on with it.
+        if let Err(error) = file.write(&state) {
+            log.write(Level::Warning, &format!("a coordinator that is killed cannot be followed: {error}"), &[]);
+        }
+    }
     let keep = file.clone().map(|file| (file, state));
     let seen_as = own.clone();
     let opening = Opening {
@@ -84,6 +95,7 @@ pub fn start<'a>(
         is_stopped: false,
         start: None,
         resumed,
+        handed,
         state: file,
         _test: packed,
     }))
@@ -143,10 +155,14 @@ fn waiting(own: &FleetFlags, invitation: &Invitation, is_known: bool) -> String 
 }
 
 /// What a coordinator that was killed has left, where this one is to go on.
-fn begun_before(own: &FleetFlags, file: Option<&StateFile>, log: &Logger) -> Result<Option<FleetState>, Failure> {
+fn left_before(own: &FleetFlags, file: Option<&StateFile>, log: &Logger) -> Result<Option<FleetState>, Failure> {
     let left = file.filter(|_| own.resumes).map(StateFile::read).transpose()?.flatten();
-    if own.resumes && left.is_none() {
-        log.write(Level::Info, "--resume: no test has begun there; this one begins", &[]);
+    match &left {
+        None if own.resumes => log.write(Level::Info, "--resume: no test has begun there; this one begins", &[]),
+        Some(state) if !state.has_begun() => {
+            log.write(Level::Info, "--resume: the test has not begun; its agents join again", &[]);
+        }
+        _ => {}
     }
     Ok(left)
 }

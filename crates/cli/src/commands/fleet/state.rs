@@ -1,4 +1,5 @@
-//! What a coordinator writes down when its test begins, so that another can go on with it.
+//! What a coordinator writes down, so that another can go on with its test: who it is before agents join, what
+//! `setup()` returned before they hear of it, and when the test begins.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,7 +14,7 @@ use crate::failure::Failure;
 /// Name of the file in the directory of the result.
 const FILE_NAME: &str = "fleet.state";
 
-/// A test that has begun.
+/// A test, however far it has come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FleetState {
     /// Its number.
@@ -24,13 +25,13 @@ pub struct FleetState {
     pub agents: u32,
     /// What they were let in by.
     pub credentials: String,
-    /// What `setup()` returned, as JSON.
-    pub setup: Option<String>,
+    /// What `setup()` returned, as JSON; `None` before it has.
+    pub setup: Option<Option<String>>,
     /// When the scenarios began: by the machine's monotonic clock, and in nanoseconds since the epoch.
     pub started: (u64, u64),
     /// No agent's clock was further off then, in nanoseconds.
     pub bound: u64,
-    /// Which life of the machine that clock is of.
+    /// Which life of the machine that clock is of; empty before the test begins.
     pub boot: String,
 }
 
@@ -40,10 +41,15 @@ impl FleetState {
         FleetState { run, archive, agents, credentials, setup: None, started: (0, 0), bound: 0, boot: String::new() }
     }
 
+    /// Whether the scenarios have begun.
+    pub fn has_begun(&self) -> bool {
+        !self.boot.is_empty()
+    }
+
     /// One of a test that begins then.
     pub fn beginning(self, (at, bound): (fleet::Ns, fleet::Ns), setup: Option<String>) -> FleetState {
         let ahead = at.saturating_sub(fleet::clock::now());
-        FleetState { setup, started: (at, since_epoch() + ahead), bound, boot: boot(), ..self }
+        FleetState { setup: Some(setup), started: (at, since_epoch() + ahead), bound, boot: boot(), ..self }
     }
 
     /// When it began, by the machine's clock as it is now: after a restart of the machine the wall clock has to do.
@@ -73,7 +79,7 @@ impl StateFile {
         StateFile(dir.join(FILE_NAME))
     }
 
-    /// For a coordinator that follows one that was killed; none where no test has begun.
+    /// For a coordinator that follows one that was killed; none where there was none.
     pub fn read(&self) -> Result<Option<FleetState>, Failure> {
         let path = self.0.display();
         let problem = |what: String| Failure::new(ExitCode::Generic, format!("--resume: {path}: {what}"));
@@ -89,6 +95,7 @@ impl StateFile {
 
     /// In one piece, for nobody else's eyes: there is a key in it.
     pub fn write(&self, state: &FleetState) -> std::io::Result<()> {
+        self.0.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         let beside = self.0.with_extension("partial");
         let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         file.write_all(&serde_json::to_vec(state)?)?;
@@ -98,7 +105,7 @@ impl StateFile {
 
     /// The test is over.
     pub fn remove(&self) {
-        // None was written, when it did not begin.
+        // None was written, when the directory could not be made.
         let _ = std::fs::remove_file(&self.0);
     }
 }
@@ -113,11 +120,14 @@ mod tests {
         let file = StateFile::of(folder.path());
         assert_eq!(file.read(), Ok(None));
         let state = FleetState::of(1, 2, "a".into(), "c".into());
+        file.write(&state).unwrap();
+        assert!(!file.read().unwrap().unwrap().has_begun());
         let at = fleet::clock::now();
         let begun = state.beginning((at, 7), Some("{}".into()));
         file.write(&begun).unwrap();
         let read = file.read().unwrap().unwrap();
         assert_eq!(read, begun);
+        assert!(read.has_begun());
         assert_eq!(read.started(), at);
         let elsewhere = FleetState { boot: "another".into(), ..read };
         assert!(elsewhere.started().abs_diff(at) < fleet::SECOND);

@@ -145,6 +145,7 @@ impl Pool {
             }
         };
         let client = Rc::new(wire::Client::new(worker));
+        vu.count_received(&client);
         if let Some(debug) = &state.run(vu).debug {
             client.watch(debug.clone());
         }

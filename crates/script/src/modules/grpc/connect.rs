@@ -223,6 +223,7 @@ impl DialParams {
 /// A client with connections of its own, none of HTTP/2.
 fn http1_client(vu: &Vu) -> Rc<Client> {
     let client = Client::new(vu.client_context());
+    vu.count_received(&client);
     client.use_http2(Http2Use::Never);
     client.set_link(vu.link());
     Rc::new(client)
