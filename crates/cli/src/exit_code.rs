@@ -52,8 +52,8 @@ exit_codes! {
     Panic = 109, Some("a bug in Onrush"), "A bug in Onrush";
     MarkedFailed = 110, Some("the script marked the test as failed"), "The script called `exec.test.fail()`";
     ResultNotWritten = 111, Some("the result or the summary could not be written"),
-        "The result of `--save` could not be written, or standard output did not take the summary (closed, full, not \
-         read)";
+        "The result of `--save`, a file that `handleSummary()` names, or samples of `--out` could not be written, or \
+         standard output did not take the summary (closed, full, not read)";
     RunsFailed = 112, Some("runs of the matrix failed"), "`onrush matrix` ended, but some of its runs failed";
     NothingSucceeded = 113, Some("no request succeeded"),
         "A URL was never requested, or every request failed: no answer, or a status from 400 on. A script ends with \

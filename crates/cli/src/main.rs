@@ -20,6 +20,7 @@ mod features;
 mod flags;
 mod fold;
 mod json_answer;
+mod listener_guard;
 mod listening;
 mod live;
 mod log;
@@ -31,6 +32,7 @@ mod progress;
 mod quick;
 #[cfg(test)]
 mod reference;
+mod resources;
 mod scenario_line;
 mod secrets;
 mod signals;
@@ -47,6 +49,10 @@ static ALLOCATOR: host::allocator::RustAllocator = host::allocator::RustAllocato
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));
     use_small_pages();
+    if let Err(failure) = resources::check() {
+        eprintln!("{}", failure.message);
+        return failure.code.into();
+    }
     wire::trust_authorities_in(std::env::var("SSL_CERT_FILE").ok(), std::env::var("SSL_CERT_DIR").ok());
     let arguments = std::env::args_os().collect();
     let code = std::panic::catch_unwind(|| commands::main(arguments)).unwrap_or(exit_code::ExitCode::Panic);
@@ -61,10 +67,15 @@ fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// A panic is our fault, never the script's or the target's.
+/// A panic is our fault, never the script's or the target's; but for libraries that panic where the machine has nothing
+/// left to give (`resources`).
 fn say_it_is_a_bug(panic: &std::panic::PanicHookInfo<'_>) {
     // Else the text is gone with the screen.
     output::leave_screen();
+    if let Some(text) = resources::shortage(&panic.to_string()) {
+        eprintln!("{text}");
+        return;
+    }
     eprintln!(
         "onrush has panicked: this is a bug in Onrush, please report it with the script and this text\n{panic}\n{}",
         std::backtrace::Backtrace::capture()

@@ -37,6 +37,42 @@ impl Guest {
         let (fiber, _) = user::make(shared, worker, Role::Guest(stop.clone()))?;
         Ok(Guest { fiber, stop })
     }
+
+    /// Runs the init code, which may take this long.
+    async fn init(&mut self, limit: Duration) -> Result<Exported, ScriptError> {
+        let ended = within(limit, self.fiber.run(Job::Init), || self.stop.set()).await;
+        init_ended(ended, limit, || stuck(&self.fiber, "the init code"))
+    }
+}
+
+/// What a job of a coroutine comes to, and whether its time was over; then `stop` has asked it to end.
+pub(crate) async fn within<E>(limit: Duration, job: impl Future<Output = E>, stop: impl FnOnce()) -> (E, bool) {
+    let mut running = pin!(job);
+    tokio::select! {
+        end = &mut running => (end, false),
+        () = tokio::time::sleep(limit) => {
+            stop();
+            (running.await, true)
+        }
+    }
+}
+
+/// What became of init code; `stuck` says where it is when it could not be stopped.
+pub(crate) fn init_ended(
+    (end, is_late): (Option<JobEnd>, bool),
+    limit: Duration,
+    stuck: impl FnOnce() -> ScriptError,
+) -> Result<Exported, ScriptError> {
+    let late = |more: &str| {
+        let message = format!("the init code did not end within {limit:?}; raise the limit with --init-timeout{more}");
+        ScriptError::new(message, exit_code::GENERIC_TIMEOUT)
+    };
+    match end {
+        Some(JobEnd::Ready(Err(error))) if is_late && error.exit_code == exit_code::GENERIC_TIMEOUT => Err(late("")),
+        Some(JobEnd::Ready(exported)) => exported,
+        _ if is_late => Err(late(&format!("; {}", stuck().message))),
+        _ => Err(stuck()),
+    }
 }
 
 /// A loaded test script.
@@ -51,10 +87,7 @@ impl Program {
         let recorder = load.recorder.clone();
         let shared = Shared::new(source, load)?;
         let mut guest = Guest::new(&shared, &recorder)?;
-        let exported = match guest.fiber.run(Job::Init).await {
-            Some(JobEnd::Ready(exported)) => exported?,
-            _ => unreachable!("a coroutine answers its first job"),
-        };
+        let exported = guest.init(shared.options().init_time_limit()).await?;
         if exported.functions.is_empty() {
             let message = format!(
                 "no exported functions in {}; a test needs one to run, for instance a default export",
@@ -249,9 +282,7 @@ impl Program {
             return Ok(Returned::Json(None));
         }
         let mut guest = Guest::new(&self.shared, recorder)?;
-        if let Some(JobEnd::Ready(Err(error))) = guest.fiber.run(Job::Init).await {
-            return Err(error);
-        }
+        guest.init(self.options().init_time_limit()).await?;
         if !self.exports(function) {
             return Ok(Returned::Json(None));
         }

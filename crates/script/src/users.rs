@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::vu::CreateError;
-use engine::{Iteration, IterationEnd, Users, VirtualUser, VuContext};
+use engine::{Iteration, IterationEnd, StopReason, Users, VirtualUser, VuContext};
 use host::GivenUp;
 use metrics::TagSet;
 use metrics::batches::Note;
 
-use crate::program::Program;
+use crate::program::{Program, init_ended, within};
 use crate::shared::Shared;
 use crate::user::{self, Job, JobEnd, UserFiber, stuck};
 use crate::vu::{Role, Vu};
@@ -34,12 +34,12 @@ impl Users for ScriptUsers {
     async fn create(&self, context: VuContext) -> Result<ScriptUser, CreateError> {
         let worker = WorkerState::of(&self.shared, &context.recorder);
         let failed = |error: crate::ScriptError| CreateError { message: error.to_string(), exit_code: error.exit_code };
+        let (interrupt, limit) = (context.interrupt.clone(), self.shared.options().init_time_limit());
         let (mut fiber, vu) = user::make(&self.shared, worker, Role::Member(context)).map_err(failed)?;
-        match fiber.run(Job::Init).await {
-            Some(JobEnd::Ready(Ok(_))) => Ok(ScriptUser { fiber, vu }),
-            Some(JobEnd::Ready(Err(error))) => Err(failed(error)),
-            _ => Err(failed(stuck(&fiber, "the init code of a virtual user"))),
-        }
+        let ended = within(limit, fiber.run(Job::Init), || interrupt.set(StopReason::GracefulStopOver)).await;
+        let stuck = || stuck(&fiber, "the init code of a virtual user");
+        init_ended(ended, limit, stuck).map_err(failed)?;
+        Ok(ScriptUser { fiber, vu })
     }
 }
 

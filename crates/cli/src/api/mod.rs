@@ -22,6 +22,7 @@ pub use board::{Board, Stage, Wish};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::listener_guard::ListenerGuard;
 
 /// A body at most: setup data may be large.
 const MOST_BODY: usize = 64 << 20;
@@ -41,7 +42,8 @@ impl Api {
         let full = if address.starts_with(':') { format!("0.0.0.0{address}") } else { address.to_owned() };
         let found = full.to_socket_addrs().map_err(|error| fail(format!("{error}; expected HOST:PORT")))?;
         let tcp: Vec<SocketAddr> = found.take(1).collect();
-        let factory = move || Ok(Rc::new(Answers { board: Arc::clone(&board) }) as Rc<dyn App>);
+        let guard = ListenerGuard::of(&tcp);
+        let factory = move || Ok(Rc::new(Answers { board: Arc::clone(&board), guard }) as Rc<dyn App>);
         let config = ServerConfig { tcp, app: Some(Arc::new(factory)), ..ServerConfig::default() };
         Ok(Api { server: Server::start(config).map_err(|error| fail(error.to_string()))? })
     }
@@ -55,12 +57,17 @@ impl Api {
 /// Answers requests.
 struct Answers {
     board: Arc<Board>,
+    guard: ListenerGuard,
 }
 
 impl App for Answers {
     fn fetch(&self, mut request: AppRequest) -> Answering {
         let board = Arc::clone(&self.board);
+        let refusal = self.guard.refusal(&request);
         Box::pin(async move {
+            if let Some(refusal) = refusal {
+                return Ok(refusal);
+            }
             let mut body = Vec::new();
             while let Some(piece) = request.body.next().await {
                 let piece = piece.map_err(|error| error.to_string())?;

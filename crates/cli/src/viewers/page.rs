@@ -1,8 +1,7 @@
 //! The page of a run: one file and a stream of server-sent events, on a thread of its own by the server of `server`.
 //!
 //! Who joins late gets the past first. A reader that is slow misses seconds, never holds the test up, and costs a
-//! bounded queue. The page asks nothing of any other place, and, while it listens on this machine alone, answers only
-//! requests that name this machine, so that no page of the Web can read it by a name of its own.
+//! bounded queue. The page asks nothing of any other place, and answers no page of another site (`ListenerGuard`).
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::rc::Rc;
@@ -15,6 +14,7 @@ use server::app::Answering;
 use server::{App, AppRequest, Body, PieceStream, Response, Server, ServerConfig};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
+use crate::listener_guard::ListenerGuard;
 use crate::live::{Glance, History};
 
 /// Seconds that wait for a slow reader at most.
@@ -38,7 +38,7 @@ pub struct WebPage {
 /// What the run and those who look at it share.
 struct Hub {
     title: String,
-    is_local: bool,
+    guard: ListenerGuard,
     seen: Mutex<Published>,
 }
 
@@ -57,8 +57,8 @@ impl WebPage {
     pub fn start((host, port): (&str, u16), period: Duration, title: String) -> Result<WebPage, String> {
         let found = (host, port).to_socket_addrs().map_err(|error| format!("{host}: {error}"))?;
         let tcp: Vec<SocketAddr> = found.take(1).collect();
-        let is_local = tcp.iter().all(|address| address.ip().is_loopback());
-        let hub = Arc::new(Hub { title, is_local, seen: Mutex::default() });
+        let guard = ListenerGuard::of(&tcp);
+        let hub = Arc::new(Hub { title, guard, seen: Mutex::default() });
         let answers = Arc::clone(&hub);
         let factory = move || Ok(Rc::new(PageApp(Arc::clone(&answers))) as Rc<dyn App>);
         let config = ServerConfig { tcp, app: Some(Arc::new(factory)), ..ServerConfig::default() };
@@ -127,9 +127,8 @@ impl Hub {
     }
 
     fn answer(&self, request: &AppRequest) -> Response {
-        let host = request.header("host").unwrap_or_default();
-        if self.is_local && !names_this_machine(&String::from_utf8_lossy(host)) {
-            return Response::text(421, "this page is for 127.0.0.1 and localhost; --web-host opens it to others\n");
+        if let Some(refusal) = self.guard.refusal(request) {
+            return refusal;
         }
         let path = request.target().split('?').next().unwrap_or_default();
         let response = match (request.method(), path) {
@@ -145,15 +144,6 @@ impl Hub {
         let response = response.header("Content-Security-Policy", POLICY);
         response.header("X-Content-Type-Options", "nosniff").header("Cache-Control", "no-store")
     }
-}
-
-/// Whether a `Host` header is an address or localhost: a name that leads here is somebody else's.
-fn names_this_machine(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    name.parse::<IpAddr>().is_ok() || name.eq_ignore_ascii_case("localhost")
 }
 
 struct PageApp(Arc<Hub>);
@@ -183,21 +173,6 @@ impl PieceStream for Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_addresses_and_localhost_name_this_machine() {
-        for (host, expected) in [
-            ("127.0.0.1:5665", true),
-            ("localhost:5665", true),
-            ("LOCALHOST", true),
-            ("[::1]:5665", true),
-            ("attacker.example:5665", false),
-            ("localhost.attacker.example", false),
-            ("", false),
-        ] {
-            assert_eq!(names_this_machine(host), expected, "{host}");
-        }
-    }
 
     #[test]
     fn a_reader_that_reads_nothing_costs_a_bounded_queue() {

@@ -140,6 +140,7 @@ impl TryFrom<ReadSeconds> for Seconds {
         series.iter_mut().for_each(|series| series.points = series.points.clone().in_steps());
         let tables: [(&SeriesTable, PointsOf); 4] =
             [(&read.counter, counter), (&read.gauge, gauge), (&read.rate, rate), (&read.trend, trend)];
+        check_size(tables.iter().map(|(table, _)| *table), read.starts_s.len())?;
         for (table, points_of) in tables {
             for key in table.series.keys() {
                 let columns = table.columns_of(key, read.starts_s.len());
@@ -152,6 +153,29 @@ impl TryFrom<ReadSeconds> for Seconds {
         series.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
         let ReadSeconds { starts_s, lengths_s, scenarios_start_s, scenarios_end_s, .. } = read;
         Ok(Seconds { starts_s, lengths_s, scenarios_start_s, scenarios_end_s, series })
+    }
+}
+
+/// Numbers of all series together: 200 Trends over a day are 138 million.
+const MOST_NUMBERS: usize = 200_000_000;
+
+/// Columns of a kind of metric: a Trend has eight.
+const MOST_COLUMNS: usize = 32;
+
+/// Refuses tables that would not fit into memory: a repeated number takes two bytes of the file, however often it is
+/// repeated, and a series that is like its parent takes one.
+fn check_size<'a>(tables: impl Iterator<Item = &'a SeriesTable>, intervals: usize) -> Result<(), String> {
+    let mut all = 0_usize;
+    for table in tables {
+        let columns = table.columns.len();
+        if columns > MOST_COLUMNS {
+            return Err(format!("found {columns} columns, expected at most {MOST_COLUMNS}"));
+        }
+        all = all.saturating_add(columns.saturating_mul(intervals).saturating_mul(table.series.len()));
+    }
+    match all <= MOST_NUMBERS {
+        true => Ok(()),
+        false => Err(format!("found {all} numbers in the series, expected at most {MOST_NUMBERS}")),
     }
 }
 

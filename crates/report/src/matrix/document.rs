@@ -5,7 +5,7 @@
 //! with the reason. Of a run's Trends those are kept that tables and comparisons read. Schema 1 is read as well and
 //! becomes schema 2.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::figures::Figures;
 use super::plan::{Pin, Plan};
 use super::server_stats::ServerStats;
+use crate::stats::MOST_PAIRS;
 use crate::document::{Cause, Document, Environment, Metric, Value as Measured, check_schema};
 
 /// The number of the schema these types are: that of the results in them.
@@ -147,6 +148,20 @@ pub struct Usage {
 }
 
 impl MatrixDocument {
+    /// Each variant has one result in a cell and round, and no cell has more rounds than a test of pairs can judge.
+    fn check_rounds(&self) -> Result<(), String> {
+        let mut known = HashSet::new();
+        for run in self.runs.iter().filter(|run| run.is_ok()) {
+            if run.round as usize > MOST_PAIRS {
+                return Err(format!("found round {}, expected at most {MOST_PAIRS}", run.round));
+            }
+            if !known.insert((&run.axes, &run.variant, run.round)) {
+                return Err(format!("found two runs of variant '{}' in round {} of one cell", run.variant, run.round));
+            }
+        }
+        Ok(())
+    }
+
     /// Lets runs count whose generator was late or the limit by its own word; tables say so.
     pub fn accept_late(&mut self) {
         for result in self.runs.iter_mut().filter_map(|run| run.result.as_mut()) {
@@ -286,6 +301,7 @@ pub fn read(path: &Path) -> Result<MatrixDocument, String> {
     check_schema(head.get("schema").and_then(Value::as_u64))
         .map_err(|what| format!("{name}: {what}, or run the matrix again"))?;
     let mut document: MatrixDocument = serde_json::from_str(&text).map_err(bad)?;
+    document.check_rounds().map_err(|what| format!("{name}: not a matrix's result: {what}"))?;
     document.schema = SCHEMA;
     document.runs.iter_mut().filter_map(|run| run.result.as_mut()).for_each(|result| result.schema = SCHEMA);
     Ok(document)

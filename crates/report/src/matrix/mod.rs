@@ -25,6 +25,8 @@ use order::Turn;
 use parts::{Amount, LoadKind, Names, Part, ServerKind};
 use plan::{Plan, PlanError};
 
+use crate::stats::MOST_PAIRS;
+
 /// A plan that makes sense.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
@@ -41,6 +43,10 @@ impl Matrix {
     pub fn new(plan: Plan) -> Result<Matrix, PlanError> {
         if plan.rounds == 0 {
             return Err(PlanError::near("rounds: found 0, expected 1 or more; a verdict needs 6", "rounds"));
+        }
+        if plan.rounds as usize > MOST_PAIRS {
+            let text = format!("rounds: found {}, expected at most {MOST_PAIRS}", plan.rounds);
+            return Err(PlanError::near(text, "rounds"));
         }
         let cells = cells::cells(&plan.axes)?;
         let parts = parts(&plan)?;

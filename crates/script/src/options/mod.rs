@@ -155,6 +155,11 @@ impl Options {
         self.vu_memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
     }
 
+    /// How long init code may take, each time that it runs.
+    pub fn init_time_limit(&self) -> Duration {
+        limit(self.init_timeout.as_ref(), 60)
+    }
+
     /// How long `setup()` may take.
     pub fn setup_time_limit(&self) -> Duration {
         limit(self.setup_timeout.as_ref(), 60)

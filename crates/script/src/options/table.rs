@@ -119,6 +119,9 @@ others {
         switch().flag("no-setup").env("K6_NO_SETUP");
     no_teardown: bool = "noTeardown", read::switch, "Do not call teardown()",
         switch().flag("no-teardown").env("K6_NO_TEARDOWN");
+    init_timeout: Written<Duration> = "initTimeout", read::time, "Time limit of init code, each time that it runs",
+        time().flag("init-timeout").env("ONRUSH_INIT_TIMEOUT").default("60s")
+            .more("only a flag or the environment reach the first run, which reads the script's options");
     setup_timeout: Written<Duration> = "setupTimeout", read::time, "Time limit of setup()",
         time().env("K6_SETUP_TIMEOUT").default("60s");
     teardown_timeout: Written<Duration> = "teardownTimeout", read::time, "Time limit of teardown()",

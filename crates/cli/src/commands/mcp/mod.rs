@@ -3,7 +3,7 @@
 //! The protocol is the crate `rmcp`'s; ours are the lines it travels in, and the tools.
 //!
 //! A tool that runs a test starts this binary again, so that a test can be ended and cannot take the server along.
-//! Requests are answered one after the other. Only loopback can be reached unless `--allow-host` says more.
+//! Calls run one after the other, and a client can cancel one. Only loopback can be reached unless `--allow-host` says more.
 
 mod bounds;
 mod client;
@@ -60,7 +60,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| failed(&error))?;
     runtime.block_on(async {
         let client = McpClient::open().map_err(|error| failed(&error))?;
-        let serving = ToolServer { bounds }.serve(client).await.map_err(|error| match error {
+        let serving = ToolServer::new(bounds).serve(client).await.map_err(|error| match error {
             ServerInitializeError::ConnectionClosed(_) => failed(&NO_CLIENT),
             other => failed(&other),
         })?;

@@ -3,6 +3,8 @@
 //! A tool never prints: standard output is the protocol's. What a test itself says goes into a folder that is removed,
 //! unless `save` names one.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -87,22 +89,26 @@ pub(super) fn list() -> Value {
     ])
 }
 
-/// Calls a tool. The outer error is a call that names none or lacks an argument; the inner one is a tool that failed.
-pub(super) fn call(name: &str, given: &Value, bounds: &Bounds) -> Result<Result<Answer, String>, String> {
+/// What a call comes to. The outer error is a call that names no tool or lacks an argument; the inner one is a tool
+/// that failed.
+pub(super) type Called = Result<Result<Answer, String>, String>;
+
+/// Calls a tool; it ends early when `cancelled` becomes true.
+pub(super) fn call(name: &str, given: &Value, bounds: &Bounds, cancelled: &AtomicBool) -> Called {
     let text = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
     let required = |name: &str| text(name).ok_or_else(|| format!("{name}: expected a text"));
     Ok(match name {
-        "validate_script" => validate(given, bounds),
-        "run_test" => run(given, bounds),
+        "validate_script" => validate(given, bounds, cancelled),
+        "run_test" => run(given, bounds, cancelled),
         "explain_result" => explain(required("result")?),
         "compare_results" => compared(required("a")?, required("b")?, given),
         other => return Err(format!("there is no tool '{other}'")),
     })
 }
 
-fn validate(given: &Value, bounds: &Bounds) -> Result<Answer, String> {
+fn validate(given: &Value, bounds: &Bounds, cancelled: &AtomicBool) -> Result<Answer, String> {
     let folder = folder()?;
-    let (options, log) = inspected(&script(given, &folder)?, &folder, bounds)?;
+    let (options, log) = inspected(&script(given, &folder)?, &folder, bounds, cancelled)?;
     let mut text =
         format!("valid: at most {} virtual users for {}", options["maxVUs"], plain(&options["totalDuration"]));
     if !log.is_empty() {
@@ -112,10 +118,15 @@ fn validate(given: &Value, bounds: &Bounds) -> Result<Answer, String> {
 }
 
 /// The options of a script, and what it logs while it is loaded.
-fn inspected(script: &Path, folder: &PrivateFolder, bounds: &Bounds) -> Result<(Value, String), String> {
+fn inspected(
+    script: &Path,
+    folder: &PrivateFolder,
+    bounds: &Bounds,
+    cancelled: &AtomicBool,
+) -> Result<(Value, String), String> {
     let mut command = onrush(&["inspect", "--execution-requirements", "--offline"])?;
     command.arg("--include-system-env-vars=false");
-    let ended = finish(command.arg(script), folder, bounds.duration)?;
+    let ended = finish(command.arg(script), folder, bounds.duration, cancelled)?;
     if ended.was_asked {
         return Err(format!("{}\nloading the script took longer than --max-duration", ended.log).trim().to_owned());
     }
@@ -125,7 +136,7 @@ fn inspected(script: &Path, folder: &PrivateFolder, bounds: &Bounds) -> Result<(
     }
 }
 
-fn run(given: &Value, bounds: &Bounds) -> Result<Answer, String> {
+fn run(given: &Value, bounds: &Bounds, cancelled: &AtomicBool) -> Result<Answer, String> {
     let folder = folder()?;
     let kept = given["save"].as_str().filter(|path| !path.is_empty()).map(PathBuf::from);
     let result = kept.unwrap_or_else(|| folder.path().join("result"));
@@ -134,14 +145,14 @@ fn run(given: &Value, bounds: &Bounds) -> Result<Answer, String> {
         Some(url) => return Err(format!("url: found '{url}', expected an address such as http://localhost:8080/")),
         None => {
             let script = script(given, &folder)?;
-            let (own, _) = inspected(&script, &folder, bounds)?;
+            let (own, _) = inspected(&script, &folder, bounds, cancelled)?;
             (script, own)
         }
     };
     let mut command = onrush(&["run", "--quiet", "--no-color", "--summary-mode=disabled", "--offline"])?;
     command.arg("--include-system-env-vars=false").arg("--save").arg(&result);
     command.args(flags(given, &own, bounds)?).arg(target);
-    let ended = finish(&mut command, &folder, bounds.duration)?;
+    let ended = finish(&mut command, &folder, bounds.duration, cancelled)?;
     let document = read(&result).map_err(|error| format!("{}\n{error}", ended.log))?;
     let mut answer = told(&document)?;
     answer.value["ended_by_max_duration"] = json!(ended.was_asked);
@@ -196,22 +207,28 @@ struct Ended {
     log: String,
 }
 
-/// Runs a command to its end; asks it to end when its time is over, and ends it when it does not.
-fn finish(command: &mut Command, folder: &PrivateFolder, longest: Duration) -> Result<Ended, String> {
+/// Runs a command to its end; asks it to end when its time is over or the call was cancelled, and ends it when it does
+/// not.
+fn finish(
+    command: &mut Command,
+    folder: &PrivateFolder,
+    longest: Duration,
+    cancelled: &AtomicBool,
+) -> Result<Ended, String> {
     let paths = ["out", "log"].map(|name| folder.path().join(name));
     let file = |path: &Path| File::create(path).map_err(|error| format!("{}: {error}", path.display()));
     command.stdout(file(&paths[0])?).stderr(file(&paths[1])?);
     let mut child = command.spawn().map_err(|error| format!("cannot start onrush: {error}"))?;
-    let (began, mut was_asked) = (Instant::now(), false);
+    let (began, mut asked_at) = (Instant::now(), None);
     let status = loop {
         if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
             break status;
         }
-        if !was_asked && began.elapsed() >= longest {
-            was_asked = true;
+        if asked_at.is_none() && (began.elapsed() >= longest || cancelled.load(Relaxed)) {
+            asked_at = Some(Instant::now());
             let _gone = kill_process(Pid::from_child(&child), Signal::INT);
         }
-        if began.elapsed() >= longest + PATIENCE {
+        if asked_at.is_some_and(|at| at.elapsed() >= PATIENCE) {
             let _gone = child.kill();
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -220,6 +237,7 @@ fn finish(command: &mut Command, folder: &PrivateFolder, longest: Duration) -> R
         let bytes = std::fs::read(path).unwrap_or_default();
         String::from_utf8_lossy(&bytes).trim().to_owned()
     };
+    let was_asked = asked_at.is_some();
     Ok(Ended { is_fine: status.success(), was_asked, out: text(&paths[0]), log: text(&paths[1]) })
 }
 

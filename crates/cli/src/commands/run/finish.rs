@@ -71,6 +71,7 @@ impl Ending<'_> {
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
+        let are_samples_lost = super::outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
         let steadiness = over_time.steadiness.clone();
         let Totals { results, messages, .. } = &totals;
@@ -112,14 +113,16 @@ impl Ending<'_> {
         });
         let report = flags.export().and(document.as_ref()).cloned();
         let mut kept = document.map(|document| Kept::new(self.saving, document, flags));
-        let (phases, is_on_stdout) = (self.phases, Cell::new(false));
-        let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout };
+        let (phases, is_on_stdout, is_incomplete) = (self.phases, Cell::new(false), Cell::new(false));
+        let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout, is_incomplete };
         let exported = summary.write();
         self.count_refused(&ran);
         findings.explain(self.stopper, log);
         let is_read = self.is_read(&summary);
         let code = match self.exit_code(&findings) {
-            ExitCode::Ok if !is_read || !are_shards_there => ExitCode::ResultNotWritten,
+            ExitCode::Ok if !is_read || !are_shards_there || are_samples_lost || summary.is_incomplete.get() => {
+                ExitCode::ResultNotWritten
+            }
             code => code,
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));

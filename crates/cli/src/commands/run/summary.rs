@@ -38,6 +38,8 @@ pub struct Summary<'a> {
     pub ran: &'a Ran,
     /// Something of it went there.
     pub is_on_stdout: Cell<bool>,
+    /// A file that the script named could not be written.
+    pub is_incomplete: Cell<bool>,
 }
 
 /// How the text looks. `remarks` are lines about the generator.
@@ -123,6 +125,7 @@ impl Summary<'_> {
                 if let Err(error) = std::fs::write(path, bytes) {
                     let text = format!("handleSummary: cannot write {path}: {error}");
                     self.log.write(Level::Error, &text, &[]);
+                    self.is_incomplete.set(true);
                 }
             }
         }
