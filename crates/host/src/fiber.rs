@@ -99,7 +99,7 @@ pub struct Fiber<J: 'static, E: 'static> {
 pub struct GivenUp {
     /// What it had computed since it last waited.
     pub computed: Duration,
-    /// The C function of QuickJS that the script called, when the program has a symbol table.
+    /// The C function of QuickJS that the script called, as far as it is known.
     pub native: Option<&'static str>,
 }
 

@@ -114,10 +114,11 @@ impl PlainData {
         Some(PlainData { held: unsafe { hold(context, value.as_raw(), Self::DEEPEST) }?, runtime })
     }
 
-    /// Whether it holds the same.
+    /// Whether it holds the same; false for a value of another runtime, whose names mean nothing here.
     pub fn is(&self, value: &Value<'_>) -> bool {
-        // SAFETY: context and value are live.
-        unsafe { holds(value.ctx().as_raw().as_ptr(), &self.held, value.as_raw()) }
+        let context = value.ctx().as_raw().as_ptr();
+        // SAFETY: context and value are live, and both are of the runtime that `held` is of.
+        unsafe { qjs::JS_GetRuntime(context) == self.runtime && holds(context, &self.held, value.as_raw()) }
     }
 }
 
@@ -224,14 +225,26 @@ impl<T: Copy> NameMemo<T> {
     /// Names kept before it is emptied: a script that makes up names gains nothing from it and loses little.
     const LIMIT: usize = 64;
 
+    /// Whether a name is of the runtime that the names kept are of.
+    fn knows(&self, name: &Name<'_, '_>) -> bool {
+        // SAFETY: a live context; addresses are compared.
+        unsafe { qjs::JS_GetRuntime(name.ctx().as_raw().as_ptr()) == self.runtime.get() }
+    }
+
     /// The answer for this name and number.
     pub fn get(&self, name: &Name<'_, '_>, number: u32) -> Option<T> {
+        if !self.knows(name) {
+            return None;
+        }
         let known = self.known.borrow();
         known.iter().find(|(atom, n, _)| *atom == name.atom() && *n == number).map(|(_, _, answer)| *answer)
     }
 
-    /// Keeps an answer. All names have to be of one runtime.
+    /// Keeps an answer. All names are of one runtime, the first one's; others are not kept.
     pub fn put(&self, name: &Name<'_, '_>, number: u32, answer: T) {
+        if !self.runtime.get().is_null() && !self.knows(name) {
+            return;
+        }
         if self.known.borrow().len() >= Self::LIMIT {
             self.clear();
         }

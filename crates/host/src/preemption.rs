@@ -17,8 +17,10 @@
 //!    halfway. Functions that hold the engine's one process-wide lock (`Atomics`) are not in the table.
 //! 3. The stack pointer is in that coroutine's stack, and there is room below it.
 //!
-//! What is left halfway is then the runtime of this user alone: QuickJS has no other state that can be written. Nobody
-//! touches it before the user is resumed, because every way to a runtime leads through the user's own coroutine:
+//! What is left halfway is then the runtime of this user, and of what runtimes share at most the thread's table of names
+//! (`quickjs/names.patch`), which is made for it: a name is whole before it can be found, nobody adds one while another
+//! is being added, and a count that was cut in two is set right when it comes to zero. Nobody touches the runtime before
+//! the user is resumed, because every way to a runtime leads through the user's own coroutine:
 //! futures are polled from outside only while the user waits in `block_on`, and never while it is suspended here;
 //! dropping a user that is suspended here leaks it. Apps of `onrush serve` lend memory to connections that give it back
 //! at any time, so they are never preempted (`Switch::forbid_preemption`).
@@ -32,8 +34,8 @@
 //! (`SA_NODEFER`): the mask of the thread is therefore the same inside and outside. The kernel puts some KiB onto the
 //! coroutine's stack; QuickJS keeps 192 KiB of it free for native code. `errno` is put back.
 //!
-//! x86-64 and AArch64. On other machines, and in a program without symbol table, nothing is preempted: native code then
-//! holds up the other users of its worker, and the engine gives up on the worker when the test should have ended.
+//! x86-64 and AArch64. On other machines nothing is preempted: native code then holds up the other users of its worker,
+//! and the engine gives up on the worker when the test should have ended.
 
 use std::ffi::{c_int, c_void};
 use std::mem::{MaybeUninit, zeroed};

@@ -59,6 +59,9 @@ impl<const N: usize> RecordShape<N> {
     /// Whether the value is such a record.
     pub fn is(&self, value: &Value<'_>) -> bool {
         let (Some(made), Some(object)) = (self.made.get(), object::of(value)) else { return false };
+        if !made.template.is_of(value.ctx()) {
+            return false;
+        }
         let context = value.ctx().as_raw().as_ptr();
         // SAFETY: context and object are live; addresses are compared, and the count that was made is given back.
         unsafe {
@@ -121,10 +124,19 @@ impl<const N: usize> Template<N> {
         Ok(first)
     }
 
-    /// An object with these values, in the order of the names.
+    /// Whether it belongs to the runtime of this context.
+    fn is_of(&self, ctx: &Ctx<'_>) -> bool {
+        // SAFETY: a live context; addresses are compared.
+        unsafe { qjs::JS_GetRuntime(ctx.as_raw().as_ptr()) == self.runtime }
+    }
+
+    /// An object with these values, in the order of the names. Panics in another runtime than the template's, whose
+    /// shapes and prototypes mean nothing there.
     pub fn object<'js>(&self, ctx: &Ctx<'js>, values: [&Value<'js>; N]) -> Result<Object<'js>> {
+        assert!(self.is_of(ctx), "a template is used in the runtime that it was made in");
         let mut values = values.map(Value::as_raw);
-        // SAFETY: context and values are live, and `first` is as it was made: ordinary, with `N` values.
+        // SAFETY: context and values are live, and `first` is of the same runtime and as it was made: ordinary, with `N`
+        // values.
         let raw = unsafe { JS_NewObjectLike(ctx.as_raw().as_ptr(), self.first, N as i32, values.as_mut_ptr()) };
         // SAFETY: looks at the tag; then takes over the count.
         let made = unsafe {

@@ -17,6 +17,27 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
     shown(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
 }
 
+/// Several lines of a script's own: colours and styles (SGR, ECMA-48 8.3.117) stay as well.
+pub fn visible_colored_lines(text: &str) -> Cow<'_, str> {
+    if !text.contains('\x1b') {
+        return visible_lines(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("\x1b[") {
+        let (before, escape) = rest.split_at(at);
+        let style = escape[2..].find(|c: char| !(c.is_ascii_digit() || matches!(c, ';' | ':'))).map(|end| end + 2);
+        let end = style.filter(|end| escape[*end..].starts_with('m')).map(|end| end + 1);
+        out.push_str(&visible_lines(before));
+        match end {
+            Some(end) => out.push_str(&escape[..end]),
+            None => out.push_str(&visible_lines(&escape[..2])),
+        }
+        rest = &escape[end.unwrap_or(2)..];
+    }
+    out.push_str(&visible_lines(rest));
+    Cow::Owned(out)
+}
+
 /// Appends a character, or its escape.
 pub fn push_visible(out: &mut String, c: char) {
     match c {
@@ -55,6 +76,20 @@ mod tests {
         assert_eq!(visible_lines(text), "a\\x1b[31mé\\r\nb\tc\\u009b\\x7f\\x00\\u202ex\\u2066\\");
         for plain in ["", "naïve — 日本 ✓", "back\\slash"] {
             assert!(matches!(visible(plain), Cow::Borrowed(same) if same == plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn colours_stay_and_all_other_sequences_are_shown() {
+        for (text, expected) in [
+            ("\x1b[31mred\x1b[0m\n\x1b[1;38;5;200mx\x1b[m", "\x1b[31mred\x1b[0m\n\x1b[1;38;5;200mx\x1b[m"),
+            ("\x1b[2J\x1b[31mx", "\\x1b[2J\x1b[31mx"),
+            ("\x1b]0;title\x07", "\\x1b]0;title\\x07"),
+            ("\x1b[31", "\\x1b[31"),
+            ("\x1b[?25l\x1b[", "\\x1b[?25l\\x1b["),
+            ("plain\r", "plain\\r"),
+        ] {
+            assert_eq!(visible_colored_lines(text), expected, "{text:?}");
         }
     }
 

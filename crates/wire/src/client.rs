@@ -65,7 +65,7 @@ pub use crate::tls::config::TlsConfigs;
 pub use byte_stream::{ByteStream, StreamDial, StreamOpening, StreamTls, StreamTraffic};
 pub use connection::ConnectionInfo;
 pub use datagrams::DatagramSocket;
-pub use dns::ask_system;
+pub use dns::{ask_system, hear_of_slow_lookups};
 pub use exchange::Exchange;
 pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
 pub use http2_pool::Http2Pool;

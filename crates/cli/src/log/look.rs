@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use report::visible::{push_visible, visible_lines};
+use report::visible::{push_visible, visible_colored_lines, visible_lines};
 use script::log::Level;
 use unicode_width::UnicodeWidthStr;
 use units::date::rfc3339;
@@ -39,19 +39,25 @@ pub(super) struct Look {
     pub(super) format: Format,
     /// Since when seconds count, on a terminal with colours.
     pub(super) colors_since: Option<Instant>,
+    /// What is written is obeyed by a terminal.
+    pub(super) is_terminal: bool,
     /// A file of `--console-output`.
     pub(super) is_console: bool,
 }
 
 /// A file of `--console-output` is text, whatever the format of the log.
-pub(super) const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None, is_console: true };
+pub(super) const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None, is_terminal: false, is_console: true };
 
 impl Look {
     /// A line with its end, for a stream of this width.
     pub(super) fn line(self, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
-        // What the script prints is its data and its own affair, as in k6; what we say must not steer a terminal.
-        let is_data = fields.contains(&OF_CONSOLE);
-        let shown = if is_data { Cow::Borrowed(message) } else { visible_lines(message) };
+        // What the script prints is its data, as in k6, but may be a server's text: on a terminal it may have colours
+        // and nothing else that steers. What we say has no escapes anywhere.
+        let shown = match (fields.contains(&OF_CONSOLE), self.is_terminal) {
+            (true, false) => Cow::Borrowed(message),
+            (true, true) => visible_colored_lines(message),
+            (false, _) => visible_lines(message),
+        };
         let mut line = match (self.format, self.colors_since) {
             (Format::Text, Some(start)) => terminal_line(start.elapsed().as_secs(), columns, level, &shown, fields),
             (Format::Text, None) => text_line(now(), level, message, fields),

@@ -81,7 +81,8 @@ impl Logger {
         let least = level.unwrap_or(if flags.verbose { Level::Debug } else { Level::Info });
         let output = place.stream();
         let has_colors = output.is_some_and(Stream::is_terminal) && !flags.no_color;
-        let look = Look { format, colors_since: has_colors.then(Instant::now), is_console: false };
+        let is_terminal = output.is_some_and(Stream::is_terminal);
+        let look = Look { format, colors_since: has_colors.then(Instant::now), is_terminal, is_console: false };
         let console = flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?;
         output.into_iter().for_each(|stream| tell_of_missing(stream, look));
         console.iter().for_each(|stream| tell_of_missing(stream, OF_CONSOLE_FILE));

@@ -140,7 +140,7 @@ fn what_is_no_archive_is_refused() {
 fn an_archive_can_go_through_a_pipe() {
     let lab = Lab::with("export default function () { console.log('piped') }");
     let mut line = Command::new("sh");
-    let onrush = env!("CARGO_BIN_EXE_onrush");
+    let onrush = crate::lab::binary().display().to_string();
     line.arg("-c").arg(format!("{onrush} archive -q -O - script.js > piped.tar && {onrush} run -q piped.tar"));
     line.current_dir(lab.path());
     finish(line).code(0).says("piped");

@@ -257,7 +257,21 @@ fn an_unknown_command_gets_a_suggestion() {
 fn too_few_file_descriptors_are_said_before_starting() {
     let lab = Lab::with("export const options = { vus: 500, duration: '1s' };\nexport default function () {}");
     let mut command = std::process::Command::new("sh");
-    let line = format!("ulimit -n 200; exec '{}' run -q script.js", env!("CARGO_BIN_EXE_onrush"));
+    let line = format!("ulimit -n 200; exec '{}' run -q script.js", crate::lab::binary().display());
     command.args(["-c", &line]).current_dir(lab.path());
     crate::lab::finish(command).code(104).says("file descriptors").says("500").says("ulimit -n");
+}
+
+/// However few there are: the limit is named, and nothing is called a bug.
+#[test]
+fn almost_no_file_descriptors_are_a_limit_and_no_bug() {
+    let lab = Lab::with("export default function () {}");
+    for descriptors in [8, 12, 20, 30, 36, 40, 60] {
+        let mut command = std::process::Command::new("sh");
+        let line = format!("ulimit -n {descriptors}; exec '{}' run -q script.js", crate::lab::binary().display());
+        command.args(["-c", &line]).current_dir(lab.path());
+        let run = crate::lab::finish(command);
+        assert!(!run.stderr.contains("bug") && run.code != 109, "{descriptors}: {run:?}");
+        assert!(run.code == 0 || run.stderr.contains("ulimit -n"), "{descriptors}: {run:?}");
+    }
 }

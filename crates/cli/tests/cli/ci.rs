@@ -125,7 +125,7 @@ fn blocks(text: &str) -> Vec<String> {
 
 /// Runs shell lines in the lab as a CI does, with `onrush` in PATH.
 fn shell(lab: &Lab, program: &str, lines: &str, env: &[(&str, &str)]) -> Run {
-    let bin = Path::new(env!("CARGO_BIN_EXE_onrush")).parent().expect("a folder").display().to_string();
+    let bin = crate::lab::binary().parent().expect("a folder").display().to_string();
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new(program);
     command.args(["-ec", lines]).current_dir(lab.path()).env("PATH", path).envs(env.iter().copied());
@@ -166,7 +166,8 @@ fn the_action_runs_compares_and_gates() {
         ];
         shell(&lab, "bash", lines, &[&common[..], more].concat())
     };
-    job(install, &[("ONRUSH_BINARY", env!("CARGO_BIN_EXE_onrush")), ("ONRUSH_RELEASE", "")]).code(0);
+    let binary = crate::lab::binary().display().to_string();
+    job(install, &[("ONRUSH_BINARY", &binary), ("ONRUSH_RELEASE", "")]).code(0);
     assert!(Path::new(lab.read("path").trim()).join("onrush").exists(), "{}", lab.read("path"));
     job(test, &[]).code(0);
     assert_eq!(lab.read("output"), "code=0\ncomment=out/comment.md\n");

@@ -237,7 +237,7 @@ impl Place {
         let mut shell = Command::new("bash");
         shell.args(["-euo", "pipefail", "-c", lines]).current_dir(self.lab.path()).stdin(std::process::Stdio::null());
         shell.env("PATH", format!("{}:{path}", self.lab.path().join("bin").display()));
-        shell.env("ONRUSH", env!("CARGO_BIN_EXE_onrush")).env("XDG_CONFIG_HOME", self.lab.path());
+        shell.env("ONRUSH", crate::lab::binary()).env("XDG_CONFIG_HOME", self.lab.path());
         shell.stdout(log.try_clone().expect("the file")).stderr(log).process_group(0);
         let mut child = shell.spawn().expect("bash starts");
         let said = || std::fs::read_to_string(&told).unwrap_or_default();

@@ -6,6 +6,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// The program that is tested: cargo's, or the one that `ONRUSH_TEST_BINARY` names, such as the one that is shipped.
+pub fn binary() -> PathBuf {
+    std::env::var_os("ONRUSH_TEST_BINARY").map_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_onrush")), PathBuf::from)
+}
+
 /// A folder that goes away with the test.
 pub struct Lab {
     folder: PathBuf,
@@ -61,7 +66,7 @@ impl Lab {
 
     /// The binary with these arguments, in this folder, with a clean environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_onrush"));
+        let mut command = Command::new(binary());
         command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
         for (name, _) in std::env::vars().filter(|(n, _)| n.starts_with("K6_") || n.to_lowercase().ends_with("_proxy"))
         {

@@ -1,10 +1,19 @@
 //! Native functions of the JavaScript engine that do not end, and what the other users of their worker make of it.
 
-use crate::lab::{Lab, Run};
+use std::process::Command;
+
+use crate::lab::{Lab, Run, binary, finish};
 
 /// Two scenarios on one worker: `fine` sleeps and counts, `stuck` runs `native`.
 fn beside(native: &str) -> Run {
-    let lab = Lab::with(&format!(
+    let lab = with_both(native);
+    lab.run(&WORKER)
+}
+
+const WORKER: [&str; 4] = ["--workers", "1", "--vu-memory-limit", "256m"];
+
+fn with_both(native: &str) -> Lab {
+    Lab::with(&format!(
         "import {{ sleep }} from 'k6';
          import {{ Counter }} from 'k6/metrics';
          const ticks = new Counter('ticks');
@@ -19,8 +28,7 @@ fn beside(native: &str) -> Run {
            return {{ stdout: `ticks=${{data.metrics.ticks.values.count}} \
            iterations=${{data.metrics.iterations.values.count}}` }};
          }}"
-    ));
-    lab.run(&["--workers", "1", "--vu-memory-limit", "256m"])
+    ))
 }
 
 /// Iterations of `fine`.
@@ -53,6 +61,20 @@ fn others_keep_their_pace_beside_a_native_loop_that_does_not_end() {
             assert!(run.stderr.contains(part), "{native}: {part} in {}", run.stderr);
         }
     }
+}
+
+/// What is handed out has no symbols.
+#[test]
+fn a_stripped_program_keeps_the_pace_and_names_the_function() {
+    let lab = with_both("new Array(1e9).join()");
+    let stripped = lab.path().join("onrush");
+    let strip = Command::new("strip").arg("--strip-all").arg("-o").arg(&stripped).arg(binary()).status();
+    assert!(strip.expect("strip comes with the C compiler").success());
+    let mut command = Command::new(&stripped);
+    command.args(["run", "-q"]).args(WORKER).arg("script.js").current_dir(lab.path());
+    let run = finish(command);
+    assert_eq!(run.code, 114, "{run:?}");
+    assert!(ticks(&run) >= KEPT_PACE && run.stderr.contains("js_array_join"), "{run:?}");
 }
 
 #[test]

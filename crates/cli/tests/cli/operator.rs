@@ -17,7 +17,7 @@ use crate::lab::{Lab, Run, Started, begin};
 /// Our binary, and k6 where the environment names one.
 fn programs() -> Vec<PathBuf> {
     let given = std::env::var_os("K6").map(PathBuf::from);
-    [PathBuf::from(env!("CARGO_BIN_EXE_onrush"))].into_iter().chain(given).collect()
+    [crate::lab::binary()].into_iter().chain(given).collect()
 }
 
 /// A lab with a folder `bin` in which `k6` is this program.

@@ -63,6 +63,8 @@ pub struct ShardReader {
     first_agent: u32,
     metrics: Vec<(MetricId, Kind)>,
     subs: Vec<(SubMetricId, Kind)>,
+    /// Those of `metrics` and `subs`: a shard may name many, and each once.
+    known: (HashSet<MetricId>, HashSet<SubMetricId>),
     keys: Vec<(Arc<SinkKey>, Kind)>,
 }
 
@@ -78,7 +80,8 @@ impl ShardReader {
     /// `first_agent`: the number of the agent whose shards these are. It decides where groups and checks stand that
     /// only some agents met, and is named where agents contradict each other.
     pub fn into_registry(registry: Arc<Registry>, first_agent: u32) -> ShardReader {
-        ShardReader { registry, first_agent, metrics: Vec::new(), subs: Vec::new(), keys: Vec::new() }
+        let (metrics, subs, keys) = (Vec::new(), Vec::new(), Vec::new());
+        ShardReader { registry, first_agent, metrics, subs, known: Default::default(), keys }
     }
 
     /// The metrics so far.
@@ -146,7 +149,7 @@ impl ShardReader {
             return Err(format!("metric '{}' is a {} of {}", metric.name, metric.kind, metric.contains));
         };
         let id = self.registry.define_of_agent(&metric.name, kind, contains, self.first_agent)?;
-        if self.metrics.contains(&(id, kind)) {
+        if !self.known.0.insert(id) {
             return Err(format!("metric '{}' is there twice", metric.name));
         }
         self.metrics.push((id, kind));
@@ -157,7 +160,6 @@ impl ShardReader {
         if subs.is_empty() {
             return Ok(());
         }
-        let mut known: HashSet<SubMetricId> = self.subs.iter().map(|(id, _)| *id).collect();
         for sub in subs {
             let (parent, kind) =
                 *self.metrics.get(sub.parent as usize).ok_or_else(|| format!("there is no metric {}", sub.parent))?;
@@ -167,7 +169,7 @@ impl ShardReader {
             let pairs = sub.pairs.iter().map(|(key, value)| (key.as_str(), value.as_str()));
             let filter = TagFilter::of(pairs).with_source(&sub.source);
             let id = self.registry.restore_sub_metric(parent, filter, sub.is_detail);
-            if !known.insert(id) {
+            if !self.known.1.insert(id) {
                 return Err(format!("the part {} of metric {} is there twice", sub.source, sub.parent));
             }
             self.subs.push((id, kind));

@@ -37,7 +37,8 @@ pub(super) mod wall_clock;
 pub(super) mod watch;
 mod web_flags;
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 use clap::ArgMatches;
 use engine::Stopper;
@@ -64,9 +65,26 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: drive::Start) -> 
     let flags = Flags::read(matches, quick, true)?;
     let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
     flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
+    warn_of_slow_lookups(&log);
     let ended = run(matches, flags, log.clone(), start);
     log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
     ended
+}
+
+/// A name server that does not answer is named while the test waits for it, once for each host.
+fn warn_of_slow_lookups(log: &Arc<Logger>) {
+    let (log, known) = (Arc::downgrade(log), Mutex::new(HashSet::new()));
+    wire::client::hear_of_slow_lookups(move |host, after| {
+        let is_new = known.lock().is_ok_and(|mut known| known.insert(host.to_owned()));
+        if let Some(log) = log.upgrade().filter(|_| is_new) {
+            let text = format!(
+                "looking up {host}: no name server has answered for {} s; see the servers in /etc/resolv.conf, or give \
+                 the address with the option hosts",
+                after.as_secs()
+            );
+            log.write(Level::Warning, &text, &[]);
+        }
+    });
 }
 
 /// From the flags to the exit code.

@@ -107,11 +107,16 @@ fn of_grids(tables: &Tables, pivot: &Pivot) -> String {
     out
 }
 
-/// Fields with what would end them are put in quotes.
+/// Fields with what would end them are put in quotes. A text that a spreadsheet would run as a formula gets an
+/// apostrophe in front, because names in a result may be anybody's; numbers stay numbers.
 pub(super) fn line(fields: &[String]) -> String {
+    let harmless = |field: &String| match field.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true if field.parse::<f64>().is_err() => format!("'{field}"),
+        _ => field.clone(),
+    };
     let quoted = |field: &String| match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.clone(),
+        true => format!("\"{}\"", harmless(field).replace('"', "\"\"")),
+        false => harmless(field),
     };
     fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
 }
@@ -121,6 +126,13 @@ mod tests {
     use super::*;
     use crate::matrix::table::tests::document;
     use crate::matrix::table::{TableOptions, tables};
+
+    #[test]
+    fn no_text_is_a_formula() {
+        let fields = ["=HYPERLINK(\"http://h.test\")", "+1", "-2.5", "-x", "@SUM(A1)", "\t=1", "1=1", ""];
+        let expected = "\"'=HYPERLINK(\"\"http://h.test\"\")\",+1,-2.5,'-x,'@SUM(A1),'\t=1,1=1,\r\n";
+        assert_eq!(line(&fields.map(String::from)), expected);
+    }
 
     #[test]
     fn there_is_a_row_for_each_variant_and_cell() {
