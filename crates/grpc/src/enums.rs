@@ -19,9 +19,10 @@ impl EnumPlan {
             names: FxHashMap::default(),
             is_null: descriptor.full_name() == "google.protobuf.NullValue",
         };
-        for value in descriptor.values() {
+        // In the order of the file, which `values()` does not keep.
+        for value in &descriptor.enum_descriptor_proto().value {
             plan.numbers.insert(value.name().into(), value.number());
-            // Of several names for a number, the first one counts.
+            // Of several names for a number (`allow_alias`), the first one of the file counts.
             plan.names.entry(value.number()).or_insert_with(|| value.name().into());
         }
         plan

@@ -9,6 +9,7 @@ mod builder;
 pub mod connect;
 pub mod decode;
 pub mod encode;
+pub mod editions;
 mod enums;
 pub mod frame;
 pub mod json;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use prost_reflect::{Cardinality, FieldDescriptor, Kind as Described, MessageDescriptor, Syntax};
 use rustc_hash::FxHashMap;
 
+use crate::editions::EditionField;
 use crate::enums::EnumPlan;
 use crate::wire::{WireType, put_varint, tag};
 
@@ -136,9 +137,14 @@ impl FieldKind {
 }
 
 impl MessagePlan {
-    /// `index` finds a message type in the schema.
-    pub(crate) fn new(descriptor: &MessageDescriptor, index: impl Fn(&MessageDescriptor) -> u32) -> MessagePlan {
-        let fields: Box<[FieldPlan]> = descriptor.fields().map(|field| FieldPlan::new(&field, &index)).collect();
+    /// `index` finds a message type in the schema; `edition` says what the edition of its file says of a field.
+    pub(crate) fn new(
+        descriptor: &MessageDescriptor,
+        index: impl Fn(&MessageDescriptor) -> u32,
+        edition: impl Fn(&str) -> Option<EditionField>,
+    ) -> MessagePlan {
+        let plan = |field: FieldDescriptor| FieldPlan::new(&field, &index, edition(field.full_name()));
+        let fields: Box<[FieldPlan]> = descriptor.fields().map(plan).collect();
         let (mut names, mut numbers, mut few_numbers) = (FxHashMap::default(), FxHashMap::default(), [0; 32]);
         for (at, field) in fields.iter().enumerate() {
             names.insert(field.name.clone(), at as u32);
@@ -183,8 +189,16 @@ impl MessagePlan {
 }
 
 impl FieldPlan {
-    fn new(field: &FieldDescriptor, index: impl Fn(&MessageDescriptor) -> u32) -> FieldPlan {
-        let kind = kind(field, index);
+    fn new(
+        field: &FieldDescriptor,
+        index: impl Fn(&MessageDescriptor) -> u32,
+        edition: Option<EditionField>,
+    ) -> FieldPlan {
+        let mut kind = kind(field, index);
+        if let (FieldKind::Text { strict }, Some(edition)) = (&mut kind, edition) {
+            *strict = edition.is_strict;
+        }
+        let is_implicit = edition.is_some_and(|edition| edition.is_implicit);
         let encoded = |wire| {
             let mut out = Vec::new();
             put_varint(&mut out, tag(field.number(), wire));
@@ -195,7 +209,7 @@ impl FieldPlan {
             () if field.is_list() => Shape::List { packed: field.is_packed() },
             () => Shape::One,
         };
-        let is_proto2 = field.parent_file().syntax() == Syntax::Proto2;
+        let is_proto2 = field.parent_file().syntax() == Syntax::Proto2 && !is_implicit;
         let is_message = matches!(kind, FieldKind::Message(_) | FieldKind::Group(_));
         let absent = match () {
             () if shape != Shape::One => Absent::Default,
@@ -211,7 +225,7 @@ impl FieldPlan {
             packed_tag: encoded(WireType::Bytes),
             shape,
             kind,
-            has_presence: field.supports_presence(),
+            has_presence: field.supports_presence() && !is_implicit,
             is_required: field.cardinality() == Cardinality::Required,
             absent,
             oneof: field.containing_oneof().and_then(|oneof| {

@@ -2,7 +2,6 @@
 //! of the service have the same messages.
 
 use prost::Message;
-use prost_types::FileDescriptorProto;
 
 use crate::status::{NOT_FOUND, Status};
 
@@ -77,8 +76,8 @@ pub enum Question<'a> {
 pub enum Answer {
     /// Full names of services.
     Services(Vec<String>),
-    /// Files, possibly with those that they import.
-    Files(Vec<FileDescriptorProto>),
+    /// Files, possibly with those that they import, each a `FileDescriptorProto`.
+    Files(Vec<Vec<u8>>),
     /// The server says no, in its words.
     Refused(String),
 }
@@ -125,10 +124,7 @@ impl Answer {
                 let services = names.into_iter().map(|name| Service { name }).collect();
                 response.services = Some(Services { services });
             }
-            Answer::Files(files) => {
-                let descriptors = files.iter().map(Message::encode_to_vec).collect();
-                response.files = Some(Files { descriptors });
-            }
+            Answer::Files(descriptors) => response.files = Some(Files { descriptors }),
             Answer::Refused(message) => response.error = Some(ErrorResponse { code: NOT_FOUND as i32, message }),
         }
         response.encode_to_vec()
@@ -143,9 +139,7 @@ impl Answer {
         if let Some(services) = response.services {
             return Ok(Answer::Services(services.services.into_iter().map(|service| service.name).collect()));
         }
-        let files = response.files.unwrap_or_default().descriptors;
-        let files = files.iter().map(|bytes| FileDescriptorProto::decode(&**bytes).map_err(|error| error.to_string()));
-        Ok(Answer::Files(files.collect::<Result<_, _>>()?))
+        Ok(Answer::Files(response.files.unwrap_or_default().descriptors))
     }
 }
 
@@ -180,7 +174,7 @@ mod tests {
             assert_eq!(Asked::decode(&question.encode()).unwrap().question(), Some(question));
         }
         assert_eq!(Asked::decode(b"").unwrap().question(), None);
-        let file = FileDescriptorProto { name: Some("a.proto".into()), ..FileDescriptorProto::default() };
+        let file = b"\x0a\x07a.proto".to_vec();
         for answer in [
             Answer::Services(vec!["a.B".into()]),
             Answer::Files(vec![file]),

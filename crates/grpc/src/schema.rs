@@ -2,14 +2,18 @@
 //!
 //! Shared by all users of a process: nothing in it changes but plans, which are made at their first use.
 
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor};
-use prost_types::{FileDescriptorProto, FileDescriptorSet};
+use prost_types::FileDescriptorProto;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use rustc_hash::FxHashMap;
 
+use crate::editions::{self, EditionField, FileFeatures, ProtoFile};
 use crate::plan::MessagePlan;
 
 /// What a client has loaded.
@@ -19,6 +23,47 @@ pub struct Schema {
     plans: Vec<OnceLock<MessagePlan>>,
     index: FxHashMap<Box<str>, u32>,
     methods: Vec<Method>,
+    /// What editions say of fields beyond their descriptors, by full name.
+    fields: HashMap<String, EditionField>,
+    unreadable: Vec<String>,
+}
+
+/// A `FileDescriptorSet` whose files are still bytes.
+#[derive(Clone, PartialEq, prost::Message)]
+struct RawSet {
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    files: Vec<Vec<u8>>,
+}
+
+/// What is wrong with a file's syntax; the pool panics at one it does not know.
+fn unknown_syntax(file: &FileDescriptorProto) -> Option<String> {
+    let (name, syntax) = (file.name(), file.syntax());
+    let is_known = matches!(syntax, "" | "proto2" | "proto3");
+    (!is_known).then(|| format!("{name}: its syntax is {syntax:?}, expected \"proto2\", \"proto3\" or an edition"))
+}
+
+/// Adds the files that can be read, each behind those that it imports; why the others cannot.
+fn add_one_by_one(pool: &mut DescriptorPool, mut files: Vec<FileDescriptorProto>) -> Vec<String> {
+    let mut unreadable = Vec::new();
+    loop {
+        let waiting: HashSet<String> = files.iter().map(|file| file.name().to_owned()).collect();
+        let is_due = |file: &FileDescriptorProto| !file.dependency.iter().any(|name| waiting.contains(name));
+        let (due, rest): (Vec<_>, Vec<_>) = files.into_iter().partition(is_due);
+        // What is left imports itself in a circle: each says what is wrong with it.
+        let (due, rest) = if due.is_empty() { (rest, Vec::new()) } else { (due, rest) };
+        if due.is_empty() {
+            return unreadable;
+        }
+        for file in due {
+            let name = file.name().to_owned();
+            let added = unknown_syntax(&file).map_or_else(
+                || pool.add_file_descriptor_proto(file).map_err(|error| format!("{name}: {error:?}")),
+                Err,
+            );
+            unreadable.extend(added.err());
+        }
+        files = rest;
+    }
 }
 
 /// A method of a service.
@@ -54,7 +99,10 @@ impl Method {
 pub struct SchemaError(pub String);
 
 /// Reads .proto files for the compiler; an error is the message of its reader.
-struct Reading<F>(F);
+struct Reading<F> {
+    read: F,
+    features: Features,
+}
 
 impl<F: Fn(&str) -> Option<Result<String, String>>> FileResolver for Reading<F> {
     fn resolve_path(&self, _path: &Path) -> Option<String> {
@@ -62,21 +110,40 @@ impl<F: Fn(&str) -> Option<Result<String, String>>> FileResolver for Reading<F> 
     }
 
     fn open_file(&self, name: &str) -> Result<File, protox::Error> {
-        match (self.0)(name) {
-            None => Err(protox::Error::file_not_found(name)),
-            Some(Err(why)) => Err(protox::Error::new(why)),
-            Some(Ok(source)) => File::from_source(name, &source),
+        let source = match (self.read)(name) {
+            None => return Err(protox::Error::file_not_found(name)),
+            Some(Err(why)) => return Err(protox::Error::new(why)),
+            Some(Ok(source)) => source,
+        };
+        match editions::lowered(&source) {
+            Ok(None) => File::from_source(name, &source),
+            Ok(Some((lowered, features))) => {
+                self.features.borrow_mut().insert(name.to_owned(), features);
+                File::from_source(name, &lowered)
+            }
+            Err(why) => Err(protox::Error::new(format!("{name}: {why}"))),
         }
     }
 }
 
-/// The descriptors of files, as `Schema::compile` reads them.
+/// The features of files of editions, by file.
+type Features = Rc<RefCell<HashMap<String, FileFeatures>>>;
+
+/// The descriptors of files, as `Schema::compile` reads them, but for what editions say beyond them.
 pub fn compile(
     files: &[impl AsRef<str>],
     read: impl Fn(&str) -> Option<Result<String, String>> + 'static,
 ) -> Result<DescriptorPool, SchemaError> {
+    compile_with(files, read, &Features::default())
+}
+
+fn compile_with(
+    files: &[impl AsRef<str>],
+    read: impl Fn(&str) -> Option<Result<String, String>> + 'static,
+    features: &Features,
+) -> Result<DescriptorPool, SchemaError> {
     let mut resolver = ChainFileResolver::new();
-    resolver.add(Reading(read));
+    resolver.add(Reading { read, features: Rc::clone(features) });
     resolver.add(GoogleFileResolver::new());
     let mut compiler = protox::Compiler::with_file_resolver(resolver);
     for file in files {
@@ -93,43 +160,68 @@ impl Schema {
         files: &[String],
         read: impl Fn(&str) -> Option<Result<String, String>> + 'static,
     ) -> Result<Schema, SchemaError> {
-        Schema::of(&compile(files, read)?)
+        let features = Features::default();
+        let pool = compile_with(files, read, &features)?;
+        let features = features.borrow();
+        if features.is_empty() {
+            return Ok(Schema::of(&pool, HashMap::new()));
+        }
+        let lower = |file: &FileDescriptorProto| match features.get(file.name()) {
+            Some(features) => ProtoFile::lower(file.clone(), features),
+            None => ProtoFile::from(file.clone()),
+        };
+        Schema::from_files(pool.file_descriptor_protos().map(lower).collect())
     }
 
     /// From a `FileDescriptorSet` that protoc or buf wrote.
     pub fn from_protoset(bytes: &[u8]) -> Result<Schema, SchemaError> {
-        let set = <FileDescriptorSet as prost::Message>::decode(bytes)
-            .map_err(|error| SchemaError(format!("the file is no FileDescriptorSet: {error}")))?;
-        Schema::from_files(set.file)
+        let no_set = |error: String| SchemaError(format!("the file is no FileDescriptorSet: {error}"));
+        let set = <RawSet as prost::Message>::decode(bytes).map_err(|error| no_set(error.to_string()))?;
+        let files = set.files.iter().map(|bytes| ProtoFile::decode(bytes));
+        Schema::from_files(files.collect::<Result<_, _>>().map_err(no_set)?)
     }
 
     /// From descriptors in any order. Imports that are not among them, but are part of Protocol Buffers, are added.
-    pub fn from_files(files: Vec<FileDescriptorProto>) -> Result<Schema, SchemaError> {
-        // The pool panics at one it does not know.
-        if let Some(file) = files.iter().find(|file| !matches!(file.syntax(), "" | "proto2" | "proto3")) {
-            let (name, syntax) = (file.name(), file.syntax());
-            return Err(SchemaError(format!("{name}: its syntax is {syntax:?}, expected \"proto2\" or \"proto3\"")));
-        }
+    /// A file that cannot be read costs its own services, and those of files that import it; where nothing can be
+    /// read, that is an error.
+    pub fn from_files(files: Vec<ProtoFile>) -> Result<Schema, SchemaError> {
         let mut pool = DescriptorPool::new();
         pool.add_file_descriptor_protos(DescriptorPool::global().file_descriptor_protos().cloned())
-            .and_then(|()| {
-                let known: Vec<String> = pool.files().map(|file| file.name().to_owned()).collect();
-                pool.add_file_descriptor_protos(
-                    files.into_iter().filter(|file| !known.iter().any(|k| k == file.name())),
-                )
-            })
             .map_err(|error| SchemaError(format!("{error:?}")))?;
-        Schema::of(&pool)
+        let known: HashSet<String> = pool.files().map(|file| file.name().to_owned()).collect();
+        let mut fields = HashMap::new();
+        let files: Vec<FileDescriptorProto> = files
+            .into_iter()
+            .filter(|file| !known.contains(file.descriptor.name()))
+            .map(|file| {
+                fields.extend(file.fields);
+                file.descriptor
+            })
+            .collect();
+        let mut whole = pool.clone();
+        let refused = files.iter().find_map(unknown_syntax).map_or_else(
+            || whole.add_file_descriptor_protos(files.iter().cloned()).err().map(|error| format!("{error:?}")),
+            Some,
+        );
+        let Some(refused) = refused else { return Ok(Schema::of(&whole, fields)) };
+        let unreadable = add_one_by_one(&mut pool, files);
+        let schema = Schema { unreadable, ..Schema::of(&pool, fields) };
+        if schema.methods.is_empty() { Err(SchemaError(refused)) } else { Ok(schema) }
     }
 
-    fn of(pool: &DescriptorPool) -> Result<Schema, SchemaError> {
+    /// Files that could not be read, and why: their services are missing.
+    pub fn unreadable(&self) -> &[String] {
+        &self.unreadable
+    }
+
+    fn of(pool: &DescriptorPool, fields: HashMap<String, EditionField>) -> Schema {
         let messages: Vec<MessageDescriptor> = pool.all_messages().collect();
         let index = messages.iter().enumerate().map(|(at, message)| (message.full_name().into(), at as u32)).collect();
         let plans = messages.iter().map(|_| OnceLock::new()).collect();
-        let mut schema = Schema { messages, plans, index, methods: Vec::new() };
+        let mut schema = Schema { messages, plans, index, fields, methods: Vec::new(), unreadable: Vec::new() };
         let methods = pool.services().flat_map(|service| service.methods().collect::<Vec<_>>());
         schema.methods = methods.filter_map(|method| schema.method_of(&method)).collect();
-        Ok(schema)
+        schema
     }
 
     fn method_of(&self, method: &MethodDescriptor) -> Option<Method> {
@@ -160,7 +252,8 @@ impl Schema {
     pub fn plan(&self, number: u32) -> &MessagePlan {
         self.plans[number as usize].get_or_init(|| {
             let index = |message: &MessageDescriptor| self.index[message.full_name()];
-            MessagePlan::new(&self.messages[number as usize], index)
+            let edition = |field: &str| self.fields.get(field).copied();
+            MessagePlan::new(&self.messages[number as usize], index, edition)
         })
     }
 

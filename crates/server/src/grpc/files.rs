@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use grpc::Schema;
+use grpc::editions::ProtoFile;
 use prost_reflect::DescriptorPool;
 
 /// The files by their names in imports.
@@ -36,7 +37,7 @@ pub(crate) fn files() -> &'static DescriptorPool {
 /// The same as plans of messages.
 pub(crate) fn schema() -> &'static Schema {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
-        let files = files().file_descriptor_protos().cloned().collect();
+        let files = files().file_descriptor_protos().cloned().map(ProtoFile::from).collect();
         Schema::from_files(files).expect("what compiled has plans")
     });
     &SCHEMA

@@ -32,8 +32,8 @@ fn answer(question: Option<Question<'_>>) -> Answer {
     };
     // What it imports comes with it.
     let with_imports = |file: prost_reflect::FileDescriptor| {
-        let own = file.file_descriptor_proto().clone();
-        [own].into_iter().chain(file.dependencies().map(|import| import.file_descriptor_proto().clone())).collect()
+        let files = [file.clone()].into_iter().chain(file.dependencies());
+        files.map(|file| file.encode_to_vec()).collect()
     };
     file.map_or(Answer::Refused(asked), |file| Answer::Files(with_imports(file)))
 }

@@ -149,7 +149,7 @@ pub(crate) async fn exchange_anew(
     hop: &mut Exchange,
 ) -> Marks {
     for refused in 0..TRIES {
-        let kept = match connection(io, pool, endpoint, out, &resolve, &mut hop.timings).await {
+        let kept = match connection(io, pool, endpoint, out, &resolve, hop).await {
             Ok(kept) => kept,
             Err(Unopened { failure, sent, received }) => {
                 hop.bytes_sent += sent;
@@ -194,7 +194,7 @@ async fn connection(
     endpoint: &Rc<Endpoint>,
     out: &Outgoing<'_>,
     resolve: &impl AsyncFn() -> Result<Route, Failure>,
-    timings: &mut Timings,
+    hop: &mut Exchange,
 ) -> Result<Kept, Unopened> {
     let http2 = pool.http2();
     let mut opening = None;
@@ -206,12 +206,22 @@ async fn connection(
             Turn::Alone => {}
         }
     }
-    let connection = open(io, endpoint, out, resolve, timings).await?;
+    let connection = open(io, endpoint, out, resolve, &mut hop.timings).await?;
     if let Some(session) = &connection.transport.tls {
         endpoint.speaks.set(if session.chose_http2() { Speaks::Http2 } else { Speaks::Http1 });
     }
     if endpoint.speaks.get() != Speaks::Http2 {
         return Ok(Kept::Own(connection));
+    }
+    // The first requests to a server dial side by side, because only a connection says what the server speaks. As in
+    // k6, those that come second share the first connection and close their own.
+    if opening.is_none()
+        && !out.close
+        && let Some(seat) = http2.have(endpoint)
+    {
+        hop.bytes_sent += connection.transport.sent;
+        hop.bytes_received += connection.transport.received;
+        return Ok(Kept::Shared(seat));
     }
     let shared = SharedConnection::begin(io, *connection);
     Ok(Kept::Shared(match opening {

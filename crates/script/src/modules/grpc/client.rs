@@ -1,7 +1,7 @@
 //! `Client`: what it has loaded, its connection, and calls with one request and one response.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use grpc::frame::PREFIX;
@@ -224,6 +224,7 @@ impl GrpcClient {
 
     fn close(&self, vu: &Vu) {
         if let Some(connected) = self.connected.take() {
+            connected.streams.take().iter().filter_map(Weak::upgrade).for_each(|stream| stream.cancel());
             connected.channel.count(vu);
             connected.http1.iter().for_each(|client| client.close_idle());
         }

@@ -1,7 +1,7 @@
 //! `client.connect`: its params, the connection, and what the calls of a connection have in common.
 
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use grpc::connect::Codec;
@@ -15,6 +15,7 @@ use wire::{Client, Failure, FailureKind, Step, Url};
 use super::channel::{GrpcChannel, GrpcTarget, KnownTls, SharedChannels};
 use super::dialect::CallDialect;
 use super::params::read_metadata;
+use super::stream::Stream;
 use crate::Vu;
 use crate::arguments::ArgumentError;
 use crate::go_error;
@@ -67,6 +68,8 @@ pub struct Connected {
     pub dialect: CallDialect,
     /// What makes its requests when they go by HTTP/1.1.
     pub http1: Option<Rc<Client>>,
+    /// Streams that were begun on it and may be open.
+    pub streams: RefCell<Vec<Weak<Stream>>>,
     /// As the script wrote it.
     pub address: String,
     /// `:authority` when it is not the address.
@@ -188,6 +191,7 @@ impl DialParams {
         }
         let codec = self.codec.unwrap_or_default();
         Ok(Connected {
+            streams: RefCell::default(),
             channel,
             dialect: if self.is_connect { CallDialect::Connect(codec) } else { CallDialect::Grpc },
             http1,

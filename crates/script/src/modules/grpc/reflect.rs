@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use grpc::frame;
+use grpc::editions::ProtoFile;
 use grpc::reflection::{Answer, PATHS, Question};
 use grpc::status::{self, Status};
 use grpc::{Schema, SchemaError};
+use host::log::{Level, Record};
 use wire::client::Http2Call;
 
 use super::call;
@@ -42,12 +44,15 @@ impl Talk {
     }
 
     /// Every file that describes a service, with what it imports.
-    async fn files(&mut self, services: &[String]) -> Result<Vec<prost_types::FileDescriptorProto>, String> {
+    /// One that cannot be had costs its own services only; `problems` says why.
+    async fn files(&mut self, services: &[String], problems: &mut Vec<String>) -> Result<Vec<ProtoFile>, String> {
         let mut found = BTreeMap::new();
         let mut wanted: Vec<String> = Vec::new();
         for service in services {
             let answer = self.ask(Question::Symbol(service)).await.map_err(|status| told(&status))?;
-            take(answer, &mut found, &mut wanted).map_err(|why| format!("can't find {service}: {why}"))?;
+            if let Err(why) = take(answer, &mut found, &mut wanted) {
+                problems.push(format!("can't find {service}: {why}"));
+            }
         }
         while let Some(name) = wanted.pop() {
             if found.contains_key(&name) {
@@ -55,7 +60,9 @@ impl Talk {
             }
             let answer = self.ask(Question::File(&name)).await.map_err(|status| told(&status))?;
             if !matches!(answer, Answer::Refused(_)) || !name.starts_with("google/protobuf/") {
-                take(answer, &mut found, &mut wanted).map_err(|why| format!("can't find {name}: {why}"))?;
+                if let Err(why) = take(answer, &mut found, &mut wanted) {
+                    problems.push(format!("can't find {name}: {why}"));
+                }
             }
         }
         Ok(found.into_values().collect())
@@ -64,19 +71,28 @@ impl Talk {
 
 fn take(
     answer: Answer,
-    found: &mut BTreeMap<String, prost_types::FileDescriptorProto>,
+    found: &mut BTreeMap<String, ProtoFile>,
     wanted: &mut Vec<String>,
 ) -> Result<(), String> {
     match answer {
         Answer::Files(files) => {
-            for file in files {
-                wanted.extend(file.dependency.iter().cloned());
-                found.entry(file.name().to_owned()).or_insert(file);
+            for bytes in files {
+                let file = ProtoFile::decode(&bytes)?;
+                wanted.extend(file.descriptor.dependency.iter().cloned());
+                found.entry(file.descriptor.name().to_owned()).or_insert(file);
             }
             Ok(())
         }
         Answer::Refused(why) => Err(why),
         Answer::Services(_) => Err(String::from("the server answered with services, expected files")),
+    }
+}
+
+/// Says which files could not be read: calls of their services fail, those of others do not.
+pub fn warn<'a>(vu: &Vu, problems: impl Iterator<Item = &'a String>) {
+    for problem in problems {
+        let message = format!("grpc: services are missing, because their descriptors cannot be read: {problem}");
+        vu.log().log(&Record { level: Level::Warning, message: &message, fields: &[] });
     }
 }
 
@@ -96,8 +112,15 @@ pub async fn schema(vu: &Vu, connected: &Connected, metadata: &[(String, Vec<u8>
         let mut talk = Talk { call: connection.open(&head, None), receiver };
         match talk.ask(Question::Services).await {
             Ok(Answer::Services(services)) => {
-                let files = talk.files(&services).await?;
-                return Schema::from_files(files).map(Arc::new).map_err(|SchemaError(why)| why);
+                let mut problems = Vec::new();
+                let files = talk.files(&services, &mut problems).await?;
+                let schema = match Schema::from_files(files) {
+                    Ok(schema) if schema.methods().is_empty() && !problems.is_empty() => Err(problems.swap_remove(0)),
+                    Ok(schema) => Ok(schema),
+                    Err(SchemaError(why)) => Err(problems.first().cloned().unwrap_or(why)),
+                }?;
+                warn(vu, problems.iter().chain(schema.unreadable()));
+                return Ok(Arc::new(schema));
             }
             Ok(Answer::Refused(why)) => return Err(format!("can't list services: {why}")),
             Ok(Answer::Files(_)) => return Err(String::from("can't list services: the server answered with files")),

@@ -69,6 +69,7 @@ pub fn protoset(vu: &Vu, path: &str) -> Loaded {
         let bytes = std::fs::read(vu.shared.disk.place(&path))
             .map_err(|error| prefix(format!("open {}: {error}", path.display())))?;
         let schema = Schema::from_protoset(&bytes).map(Arc::new);
+        schema.iter().for_each(|schema| super::reflect::warn(vu, schema.unreadable().iter()));
         schema.map_err(|SchemaError(why)| format!("couldn't unmarshal protoset file {}: {why}", path.display()))
     })
 }

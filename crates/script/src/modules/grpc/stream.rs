@@ -150,6 +150,7 @@ fn construct<'js>(
         is_listed: Cell::new(false),
         is_over: Cell::new(false),
     });
+    stream.connected.streams.borrow_mut().push(Rc::downgrade(&stream));
     vu.events.add_source(stream.clone());
     native::object(&ctx, StreamObject(stream))
 }
@@ -235,6 +236,18 @@ impl Stream {
         if !self.is_listed.replace(true) {
             vu.events.add_outgoing(self.clone());
         }
+    }
+
+    /// Ends with its client: the server is told, and the script hears an error and the end, as in k6.
+    pub fn cancel(&self) {
+        if self.is_over.get() {
+            return;
+        }
+        self.has_ended.set(true);
+        self.drop_carrier(&mut self.carrier.borrow_mut());
+        let mut happened = self.happened.borrow_mut();
+        happened.clear();
+        happened.push_back(Happened::Over(Status::new(status::CANCELED, "canceled by client (k6)")));
     }
 
     /// Takes in what came, until something is to be told.
