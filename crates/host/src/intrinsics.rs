@@ -6,6 +6,7 @@
 
 use rquickjs::{Ctx, Result, qjs};
 
+use crate::collation;
 pub use crate::parts::Parts;
 use crate::user::User;
 
@@ -47,6 +48,9 @@ pub fn add(ctx: &Ctx<'_>, parts: Parts) -> Result<()> {
             qjs::JS_AddIntrinsicAToB(context);
             qjs::JS_AddPerformance(context);
         }
+    }
+    if has(Parts::COLLATION) {
+        collation::install(ctx)?;
     }
     hide(ctx, &user)
 }

@@ -21,6 +21,7 @@ mod building;
 pub mod bytes;
 mod carrier;
 mod class;
+mod collation;
 mod computation;
 mod engine_code;
 pub mod event_loop;

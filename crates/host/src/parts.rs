@@ -14,8 +14,10 @@ impl Parts {
     pub const COLLECTIONS: Parts = Parts(2);
     /// Date.
     pub const DATES: Parts = Parts(4);
+    /// `String.prototype.localeCompare` by the rules of languages.
+    pub const COLLATION: Parts = Parts(16);
     /// All that k6 has too.
-    pub const ALL: Parts = Parts(7);
+    pub const ALL: Parts = Parts(7 | 16);
     /// WeakRef, DOMException, base64 functions, performance.
     pub(crate) const BEYOND_K6: Parts = Parts(8);
 
@@ -35,6 +37,9 @@ impl Parts {
         }
         if names(&["Map", "Set"]) {
             parts.0 |= Parts::COLLECTIONS.0;
+        }
+        if names(&["localeCompare"]) {
+            parts.0 |= Parts::COLLATION.0;
         }
         if names(&["Date"]) {
             parts.0 |= Parts::DATES.0;
@@ -60,6 +65,7 @@ mod tests {
             ("new WeakMap()", Parts::COLLECTIONS),
             ("new Set([new Float64Array(1)])", both),
             ("Date.now()", Parts::DATES),
+            ("words.sort((a, b) => a.localeCompare(b))", Parts::COLLATION),
             ("globalThis['Uint8' + x]", Parts::ALL),
             ("eval(code)", Parts::ALL),
         ] {

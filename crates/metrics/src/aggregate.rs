@@ -184,10 +184,11 @@ impl Aggregate {
         definitions
     }
 
-    /// Whether a metric or sub-metric has something to tell: samples, or thresholds waiting for some.
+    /// Whether a metric or sub-metric is shown: it has samples, or the option `thresholds` names it, if only with an
+    /// empty list.
     fn is_shown(&self, target: Target) -> bool {
         let has_samples = self.sink(&key_of(target)).is_some_and(|sink| sink.samples() > 0);
-        has_samples || !self.thresholds.results(target).is_empty()
+        has_samples || self.thresholds.names(target)
     }
 
     fn metric_result(&self, definition: &Definition, sub: Option<&SubMetric>, duration: Duration) -> MetricResult {

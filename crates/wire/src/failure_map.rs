@@ -156,10 +156,39 @@ fn tls(error: &rustls::Error, step: Step) -> Failure {
             let (kind, text) = certificate(reason);
             (kind, format!("{UNVERIFIED}{text}"))
         }
-        E::AlertReceived(alert) => (FailureKind::NonTcp, format!("remote error: tls: {}", alert_text(*alert))),
-        error => (FailureKind::Tls, format!("tls: {error}")),
+        error => tls_text(error),
     };
     Failure { step, kind, message }
+}
+
+/// An error of the TLS library in words: what it has as names of its code is spelled out.
+pub(crate) fn tls_text(error: &rustls::Error) -> (FailureKind, String) {
+    use rustls::Error as E;
+    let text = match error {
+        E::AlertReceived(alert) => {
+            return (FailureKind::NonTcp, format!("remote error: tls: {}", alert_text(*alert)));
+        }
+        E::PeerIncompatible(why) => format!("the server is incompatible: {}", spelled(why)),
+        E::PeerMisbehaved(why) => format!("the server broke the protocol: {}", spelled(why)),
+        E::InvalidMessage(why) => format!("the server sent a message that cannot be read: {}", spelled(why)),
+        E::InvalidCertificate(reason) => certificate(reason).1,
+        E::InappropriateMessage { got_type, .. } => {
+            format!("the server sent a message that was not its turn: {}", spelled(got_type))
+        }
+        E::InappropriateHandshakeMessage { got_type, .. } => {
+            format!("the server sent a handshake message that was not its turn: {}", spelled(got_type))
+        }
+        E::InvalidCertRevocationList(why) => format!("a list of revoked certificates cannot be used: {}", spelled(why)),
+        E::General(text) => text.clone(),
+        E::Other(_) | E::InvalidEncryptedClientHello(_) | E::InconsistentKeys(_) => spelled(error),
+        error => error.to_string(),
+    };
+    (FailureKind::Tls, format!("tls: {text}"))
+}
+
+/// A name of the library's code as words: `NoCipherSuitesInCommon`, `MessageTooLarge { … }`.
+fn spelled(named: &impl std::fmt::Debug) -> String {
+    words(&name_of(&format!("{named:?}")))
 }
 
 /// What is wrong with a certificate: k6's kind, and Go's words where they do not hold the time of day, which would make

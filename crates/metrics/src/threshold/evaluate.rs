@@ -85,6 +85,11 @@ impl Thresholds {
         self.groups.iter().all(|group| group.thresholds.is_empty())
     }
 
+    /// Whether the option names this target, with thresholds or with an empty list.
+    pub(crate) fn names(&self, target: Target) -> bool {
+        self.by_target.contains_key(&target)
+    }
+
     /// Judges all of them; `find` gives the combined samples of a target, and how much of a sum is no part of a rate.
     pub(crate) fn judge<'a>(
         &mut self,

@@ -10,7 +10,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{CipherSuite, SupportedCipherSuite, SupportedProtocolVersion};
 
-use crate::tls::private_key;
+use crate::failure_map;
+use crate::tls::{issuers, private_key};
 
 /// Suites that Go knows and the TLS library does not: static RSA, CBC, RC4.
 const GO_ONLY: [&str; 13] = [
@@ -188,7 +189,23 @@ impl ClientIdentity {
         if chain.is_empty() {
             return Err(String::from("found no certificate in `cert`, expected PEM with BEGIN CERTIFICATE"));
         }
-        Ok(ClientIdentity { domains, chain, key: private_key::read(key, password)? })
+        let key = private_key::read(key, password)?;
+        let unusable = |error: rustls::Error| {
+            let (_, text) = failure_map::tls_text(&error);
+            format!("found a private key that cannot be used ({text}), expected one of RSA, ECDSA or Ed25519")
+        };
+        let provider = rustls::crypto::ring::default_provider();
+        let signing = provider.key_provider.load_private_key(key.clone_key()).map_err(unusable)?;
+        // A certificate that cannot be read is shown all the same: the server may know what to do with it.
+        let of_key = signing.public_key().and_then(|key| issuers::public_key_of_info(&key));
+        if let (Some(of_key), Some(of_certificate)) = (of_key, issuers::public_key(&chain[0]))
+            && of_key != of_certificate
+        {
+            return Err(String::from(
+                "found a private key that is not the certificate's, expected `cert` and `key` of one pair",
+            ));
+        }
+        Ok(ClientIdentity { domains, chain, key })
     }
 
     /// Whether it is shown to this host.

@@ -12,9 +12,11 @@ use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
 use crate::failure::{Failure, FailureKind, Step};
+use crate::failure_map;
 use crate::tls::choice::{ClientIdentity, TlsSettings};
 use crate::tls::issuers::{self, IssuerSearch};
 use crate::tls::roots::Roots;
@@ -115,7 +117,7 @@ impl TlsConfigs {
             return Ok(TlsTarget { name, config: config.clone(), lack: self.lack.clone() });
         }
         let config =
-            Arc::new(self.make(of.map(|of| &*identities[of]), offer).map_err(|e| failed(format!("tls: {e}")))?);
+            Arc::new(self.make(of.map(|of| &*identities[of]), offer).map_err(|e| failed(failure_map::tls_text(&e).1))?);
         self.made.borrow_mut()[at] = Some(config.clone());
         Ok(TlsTarget { name, config, lack: self.lack.clone() })
     }
@@ -130,7 +132,13 @@ impl TlsConfigs {
         );
         let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match identity {
-            Some(i) => builder.with_client_auth_cert(i.chain.clone(), i.key.clone_key())?,
+            // Not checked against the library's own parser, which knows no certificates of X.509 version 1: that the
+            // key is the certificate's, `ClientIdentity::read` has found out.
+            Some(i) => {
+                let key = self.provider.key_provider.load_private_key(i.key.clone_key())?;
+                let shown = SingleCertAndKey::from(CertifiedKey::new(i.chain.clone(), key));
+                builder.with_client_cert_resolver(Arc::new(shown))
+            }
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = offer.protocols();

@@ -15,6 +15,7 @@ use x509_cert::der::asn1::ObjectIdentifier;
 use x509_cert::der::oid::AssociatedOid;
 use x509_cert::der::oid::db::rfc5280::{ANY_EXTENDED_KEY_USAGE, ID_KP_SERVER_AUTH};
 use x509_cert::der::{Decode, Encode};
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
 use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName};
 
 /// Authorities between a server's certificate and a trusted one, at most.
@@ -113,6 +114,17 @@ impl Key {
         let info = &certificate.tbs_certificate.subject_public_key_info;
         Some(Key { algorithm: info.algorithm.to_der().ok()?, bits: info.subject_public_key.raw_bytes().to_vec() })
     }
+}
+
+/// The key in a certificate: the bits alone, since its algorithm may be written in several ways.
+pub(crate) fn public_key(certificate: &CertificateDer<'_>) -> Option<Vec<u8>> {
+    Some(parse(certificate)?.tbs_certificate.subject_public_key_info.subject_public_key.raw_bytes().to_vec())
+}
+
+/// The same of a key that stands alone.
+pub(crate) fn public_key_of_info(info: &[u8]) -> Option<Vec<u8>> {
+    let info = SubjectPublicKeyInfoOwned::from_der(info).ok()?;
+    Some(info.subject_public_key.raw_bytes().to_vec())
 }
 
 fn parse(certificate: &CertificateDer<'_>) -> Option<Certificate> {

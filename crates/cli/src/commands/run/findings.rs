@@ -67,7 +67,13 @@ impl Findings<'_> {
     pub fn explain(&self, stopper: &Stopper, log: &Logger) {
         if !self.verdict.crossed.is_empty() {
             let names = self.verdict.crossed.join(", ");
-            log.write(Level::Error, &format!("thresholds on metrics '{names}' have been crossed"), &[]);
+            let early = match stopper.cause() {
+                Some(StopCause::Threshold(_)) => {
+                    "; at least one of them has abortOnFail, so the test was stopped early"
+                }
+                _ => "",
+            };
+            log.write(Level::Error, &format!("thresholds on metrics '{names}' have been crossed{early}"), &[]);
         }
         for error in self.errors.into_iter().flatten() {
             log.write(Level::Error, &error.with_stack(), &EXCEPTION);
