@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use script::log::Level;
-use script::options::{OPTIONS, Options, OptionsError};
+use script::options::{OPTIONS, Options, OptionsError, ValueForm};
 use serde_json::Value;
 
 use crate::environment::Variables;
@@ -40,6 +40,11 @@ pub fn flag_layer(matches: &ArgMatches) -> Result<Options, Failure> {
         let texts: Vec<String> = matches.get_many::<String>(option.json).into_iter().flatten().cloned().collect();
         // k6's code for a flag that cannot be read.
         let refused = |error: OptionsError| Failure::new(ExitCode::Generic, error.message);
+        let bare = texts.iter().find(|text| text.bytes().all(|byte| byte.is_ascii_digit()) && text.as_str() != "0");
+        if let (ValueForm::Time, Some(bare)) = (option.form, bare) {
+            let message = format!("--{flag}: found '{bare}', expected a time with its unit, as {bare}s or {bare}ms");
+            return Err(refused(OptionsError { message }));
+        }
         options.set(option, &texts, &format!("--{flag}")).map_err(refused)?;
     }
     Ok(options)
@@ -92,7 +97,7 @@ fn read_file(path: &Path) -> Result<Value, Failure> {
         // -c is a number of users in wrk, oha, hey, bombardier, and with a URL.
         let is_number = path.to_str().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
         let hint = if is_number { format!("; for {shown} virtual users write -u {shown}") } else { String::new() };
-        Failure::new(ExitCode::Generic, format!("cannot read the config file {shown}: {e}{hint}"))
+        Failure::new(ExitCode::InvalidConfig, format!("cannot read the config file {shown}: {e}{hint}"))
     })?;
     let options: Value = serde_json::from_str(&text).map_err(|e| {
         let place = format!("{shown}:{}:{}", e.line(), e.column());

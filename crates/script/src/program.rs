@@ -286,6 +286,10 @@ impl Program {
         if !self.exports(function) {
             return Ok(Returned::Json(None));
         }
+        if limit.is_zero() {
+            // As in k6: no time is too little for anything.
+            return Err(call_failed(phase, function, limit, true, CallError::Stopped));
+        }
         let job = Job::Call { phase, function: function.to_string(), argument };
         let mut running = pin!(guest.fiber.run(job));
         let mut late = false;

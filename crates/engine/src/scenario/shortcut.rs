@@ -24,6 +24,8 @@ pub struct Shortcuts {
     pub iterations: Option<i64>,
     /// `stages`; an empty list is the same as none.
     pub stages: Option<Vec<Stage>>,
+    /// Why `stages` could not be read; then the list is empty.
+    pub stages_problem: Option<String>,
     /// `scenarios`; leave an empty object out.
     pub scenarios: Option<Scenarios>,
     /// An empty object was left out.
@@ -67,6 +69,10 @@ impl Shortcuts {
 
     /// The scenarios to run.
     pub fn derive(self) -> Result<Derived, ConfigError> {
+        let others = self.iterations.is_some() || self.duration.is_some() || self.scenarios.is_some();
+        if let Some(problem) = self.stages_problem.filter(|_| !others) {
+            return Err(problem.into());
+        }
         let is_empty = self.stages.as_ref().is_some_and(Vec::is_empty);
         let stages = self.stages.filter(|stages| !stages.is_empty());
         let given = [

@@ -62,18 +62,41 @@ const TREND_STATS: [&str; 6] = ["avg", "min", "med", "max", "p(90)", "p(95)"];
 /// Fields of k6's config file that are no options of a test.
 const CONFIG_ONLY: &[&str] = &["collectors", "out", "linger", "noUsageReport", "webDashboard", "noArchiveUpload"];
 
+/// k6's options have one form in JSON, while flags and variables give text for everything: a text is no switch and no
+/// list there.
+fn check_form(option: &TestOption, value: &Value) -> Result<(), String> {
+    let is_of_k6 = IN_K6_ORDER.contains(&option.json);
+    match (option.form, value) {
+        (ValueForm::Switch, Value::String(_)) if is_of_k6 => read::expected(value, "true or false"),
+        (ValueForm::List, Value::String(_)) if is_of_k6 => read::expected(value, "a list of texts"),
+        _ => Ok(()),
+    }
+}
+
 impl Options {
     /// Reads one layer. `origin` names it in errors and warnings: `the script`, or the path of a config file. Also
     /// returns warnings about fields that no option has.
     pub fn from_json(layer: &Value, origin: &str) -> Result<(Options, Vec<String>), OptionsError> {
         let fail = |text: String| OptionsError { message: format!("options of {origin}: {text}") };
-        let Value::Object(fields) = layer else {
-            return Err(fail(format!("found {layer}, expected an object")));
+        let nothing = Map::new();
+        let fields = match layer {
+            Value::Object(fields) => fields,
+            // `export const options = null`, as in k6.
+            Value::Null => &nothing,
+            _ => return Err(fail(format!("found {layer}, expected an object"))),
         };
         let (mut options, mut warnings) = (Options::default(), Vec::new());
         for option in OPTIONS {
             if let Some(value) = field::find(fields, option.json) {
-                (option.read)(&mut options, value).map_err(|problem| fail(option.named(problem)))?;
+                check_form(option, value).map_err(|problem| fail(option.named(problem)))?;
+                let problem = (option.read)(&mut options, value).map_err(|problem| option.named(problem));
+                match problem {
+                    // As in k6, which looks at the unit of a flag only.
+                    Err(problem) if option.json == "summaryTimeUnit" => {
+                        warnings.push(format!("options of {origin}: {problem}; each value has its own unit"));
+                    }
+                    problem => problem.map_err(fail)?,
+                }
             }
         }
         let known = || OPTIONS.iter().map(|option| option.json);
@@ -148,6 +171,12 @@ impl Options {
         }
         shown.extend(set);
         Value::Object(shown)
+    }
+
+    /// Names in `systemTags` that no system tag has: they select nothing.
+    pub fn unknown_system_tags(&self) -> Vec<String> {
+        let names = serde_json::to_value(&self.system_tags).ok().and_then(|names| read::list(&names).ok());
+        names.into_iter().flatten().filter(|name| SystemTags::parse([name]).is_err()).collect()
     }
 
     /// Memory of one user in bytes: what its script holds, and what native code holds for it.

@@ -85,10 +85,7 @@ pub(super) fn dns(value: &Value) -> Result<Written<Dns>, String> {
     let mut dns = Dns::default();
     let mut shown = json!({ "ttl": null, "select": null, "policy": null });
     for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
-        let text = match value {
-            Value::Number(ms) => ms.to_string(),
-            _ => read::text(value).map_err(|problem| format!("{name}: {problem}"))?,
-        };
+        let text = read::text(value).map_err(|problem| format!("{name}: {problem}"))?;
         match name.as_str() {
             "ttl" => dns.ttl = ttl(&text)?,
             "select" => dns.select = select(&text)?,

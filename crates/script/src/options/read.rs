@@ -29,6 +29,12 @@ pub(super) fn integer(value: &Value) -> Result<i64, String> {
     number.map_or_else(|| expected(value, "a whole number"), Ok)
 }
 
+/// A limit that k6 takes below 0 too: it is none then, as 0 is.
+pub(super) fn limit(value: &Value) -> Result<u32, String> {
+    let number = integer(value)?;
+    if number < 0 { Ok(0) } else { whole(value) }
+}
+
 pub(super) fn whole(value: &Value) -> Result<u32, String> {
     u32::try_from(integer(value)?).or_else(|_| expected(value, "a whole number from 0 to 4294967295"))
 }
@@ -55,6 +61,15 @@ pub(super) fn text(value: &Value) -> Result<String, String> {
     value.as_str().map_or_else(|| expected(value, "a text"), |text| Ok(text.to_owned()))
 }
 
+/// The unit of times in the summary; empty: each value has its own.
+pub(super) fn time_unit(value: &Value) -> Result<String, String> {
+    let unit = text(value)?;
+    match unit.as_str() {
+        "" | "s" | "ms" | "us" => Ok(unit),
+        _ => Err(format!("unknown summary time unit '{unit}', expected one of s, ms, us")),
+    }
+}
+
 /// A text that becomes a line of a request head.
 pub(super) fn header_value(value: &Value) -> Result<String, String> {
     let text = text(value)?;
@@ -67,6 +82,22 @@ pub(super) fn header_value(value: &Value) -> Result<String, String> {
 pub(super) fn span(value: &Value) -> Result<Span, String> {
     let span = Span::from_json(value).map_err(|error| error.to_string())?;
     if span.is_negative() { expected(value, "a duration of at least 0") } else { Ok(span) }
+}
+
+/// A time that means nothing below 0, as in k6.
+pub(super) fn time_or_none(value: &Value) -> Result<Written<Duration>, String> {
+    let span = Span::from_json(value).map_err(|error| error.to_string())?;
+    if span.is_negative() { Ok(Written::new(Duration::ZERO, span.to_string())) } else { time(value) }
+}
+
+/// A time limit that has to be above 0.
+pub(super) fn time_above_zero(value: &Value) -> Result<Written<Duration>, String> {
+    let span = Span::from_json(value).map_err(|error| error.to_string())?;
+    if span.is_negative() { expected(value, "a duration above 0") } else { above_zero(time(value)?, value) }
+}
+
+fn above_zero(time: Written<Duration>, value: &Value) -> Result<Written<Duration>, String> {
+    if time.is_zero() { expected(value, "a duration above 0") } else { Ok(time) }
 }
 
 pub(super) fn time(value: &Value) -> Result<Written<Duration>, String> {
@@ -92,6 +123,8 @@ pub(super) fn text_map(value: &Value) -> Result<BTreeMap<String, String>, String
     let Value::Object(entries) = value else { return expected(value, "an object of texts") };
     let one = |(name, value): (&String, &Value)| match value {
         Value::String(text) => Ok((name.clone(), text.clone())),
+        // As in Go, which leaves the text of a null empty.
+        Value::Null => Ok((name.clone(), String::new())),
         other => Err(format!("'{name}': found {other}, expected a text")),
     };
     entries.iter().map(one).collect()
@@ -116,8 +149,10 @@ pub(super) fn debug(value: &Value) -> Result<DebugDetail, String> {
 }
 
 pub(super) fn system_tags(value: &Value) -> Result<Written<SystemTags>, String> {
-    let names = list(value)?;
-    let tags = SystemTags::parse(&names).map_err(|error| error.to_string())?;
+    // k6 has no quarrel with names that it does not know: they select nothing. A flag with a typing error is told.
+    let names: Vec<String> = list(value)?;
+    let known: Vec<&String> = names.iter().filter(|name| SystemTags::parse([name]).is_ok()).collect();
+    let tags = SystemTags::parse(known).map_err(|error| error.to_string())?;
     Ok(Written::new(tags, names))
 }
 

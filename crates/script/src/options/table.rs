@@ -113,7 +113,7 @@ others {
         "Borders of all parts of the test",
         text("0,..,1").flag("execution-segment-sequence").env("K6_EXECUTION_SEGMENT_SEQUENCE");
     paused: bool = "paused", read::switch, "Start paused",
-        switch().flag("paused").env("K6_PAUSED")
+        switch().flag("paused").short('p').env("K6_PAUSED")
             .more("it begins when a client of the REST API (`--address`) resumes it");
     no_setup: bool = "noSetup", read::switch, "Do not call setup()",
         switch().flag("no-setup").env("K6_NO_SETUP");
@@ -122,22 +122,22 @@ others {
     init_timeout: Written<Duration> = "initTimeout", read::time, "Time limit of init code, each time that it runs",
         time().flag("init-timeout").env("ONRUSH_INIT_TIMEOUT").default("60s")
             .more("only a flag or the environment reach the first run, which reads the script's options");
-    setup_timeout: Written<Duration> = "setupTimeout", read::time, "Time limit of setup()",
+    setup_timeout: Written<Duration> = "setupTimeout", read::time_above_zero, "Time limit of setup()",
         time().env("K6_SETUP_TIMEOUT").default("60s");
     teardown_timeout: Written<Duration> = "teardownTimeout", read::time, "Time limit of teardown()",
         time().env("K6_TEARDOWN_TIMEOUT").default("60s");
     handle_summary_timeout: Written<Duration> = "handleSummaryTimeout", read::time, "Time limit of handleSummary()",
         time().env("K6_HANDLE_SUMMARY_TIMEOUT").default("2m");
-    min_iteration_duration: Written<Duration> = "minIterationDuration", read::time,
+    min_iteration_duration: Written<Duration> = "minIterationDuration", read::time_or_none,
         "Shortest time from one iteration's start to the next",
         time().flag("min-iteration-duration").env("K6_MIN_ITERATION_DURATION");
-    rps: u32 = "rps", read::whole, "At most this many requests per second in all; 0: no limit",
+    rps: u32 = "rps", read::limit, "At most this many requests per second in all; 0: no limit",
         integer().flag("rps").env("K6_RPS").default("0");
-    batch: u32 = "batch", read::whole, "Requests of one http.batch at a time",
+    batch: u32 = "batch", read::limit, "Requests of one http.batch at a time",
         integer().flag("batch").env("K6_BATCH").default("20");
-    batch_per_host: u32 = "batchPerHost", read::whole, "Requests of one http.batch at a time to one host",
+    batch_per_host: u32 = "batchPerHost", read::limit, "Requests of one http.batch at a time to one host",
         integer().flag("batch-per-host").env("K6_BATCH_PER_HOST").default("6");
-    max_redirects: u32 = "maxRedirects", read::whole, "Redirects to follow",
+    max_redirects: u32 = "maxRedirects", read::limit, "Redirects to follow",
         integer().flag("max-redirects").env("K6_MAX_REDIRECTS").default("10");
     user_agent: String = "userAgent", read::header_value, "User-Agent of requests that set none",
         text("TEXT").flag("user-agent").env("K6_USER_AGENT").default(network::USER_AGENT);
@@ -207,7 +207,7 @@ others {
     summary_trend_stats: Vec<String> = "summaryTrendStats", read::list,
         "Columns of trends in the summary: avg,min,med,max,p(95),count",
         list("STATS").flag("summary-trend-stats").env("K6_SUMMARY_TREND_STATS").default("avg,min,med,max,p(90),p(95)");
-    summary_time_unit: String = "summaryTimeUnit", read::text, "Unit of times in the summary; by default each value \
+    summary_time_unit: String = "summaryTimeUnit", read::time_unit, "Unit of times in the summary; by default each value \
         has its own",
         text("s|ms|us").flag("summary-time-unit").env("K6_SUMMARY_TIME_UNIT");
     metric_samples_buffer_size: u32 = "metricSamplesBufferSize", read::whole,
@@ -219,7 +219,14 @@ others {
 }
 
 fn read_stages(all: &mut Options, value: &Value) -> Result<(), String> {
-    all.execution.stages = Some(Shortcuts::stages_from_json(value).map_err(|error| error.to_string())?);
+    match Shortcuts::stages_from_json(value) {
+        Ok(stages) => (all.execution.stages, all.execution.stages_problem) = (Some(stages), None),
+        // As in k6, wrong stages are an error where they are used: another shortcut may replace them.
+        Err(error) if value.is_array() => {
+            (all.execution.stages, all.execution.stages_problem) = (Some(Vec::new()), Some(error.to_string()));
+        }
+        Err(error) => return Err(error.to_string()),
+    }
     Ok(())
 }
 

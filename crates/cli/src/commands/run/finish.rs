@@ -115,7 +115,7 @@ impl Ending<'_> {
         let mut kept = document.map(|document| Kept::new(self.saving, document, flags));
         let (phases, is_on_stdout, is_incomplete) = (self.phases, Cell::new(false), Cell::new(false));
         let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout, is_incomplete };
-        let exported = summary.write();
+        summary.write();
         self.count_refused(&ran);
         findings.explain(self.stopper, log);
         let is_read = self.is_read(&summary);
@@ -126,7 +126,7 @@ impl Ending<'_> {
             code => code,
         };
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
-        exported.map(|()| self.answer(kept.as_ref(), self.export(report.as_ref(), code)))
+        Ok(self.answer(kept.as_ref(), self.export(report.as_ref(), code)))
     }
 
     /// Whether anybody gets the result.

@@ -276,6 +276,15 @@ fn script_env(source: &FlagSource<'_>, passes_env: bool) -> Result<BTreeMap<Stri
     for item in source.all("env") {
         // As in k6, a name alone is a variable without a value.
         let (name, value) = item.split_once('=').unwrap_or((item, ""));
+        let is_name = |name: &str| {
+            !name.starts_with(|c: char| c.is_ascii_digit())
+                && !name.is_empty()
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        if !is_name(name) {
+            let text = format!("--env: found the name '{name}', expected letters, digits and _, and no digit first");
+            return Err(generic(text));
+        }
         script_env.insert(name.to_owned(), value.to_owned());
     }
     Ok(script_env)
@@ -346,7 +355,8 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
     for row in OF_K6 {
         let Treated::Warned(instead) = row.treated else { continue };
         if row.flag.is_empty() {
-            let given = source.env.keys().filter(|name| row.means(name));
+            let has_own = |name: &&String| OF_K6.iter().any(|other| other.variable == name.as_str() && other.variable != row.variable);
+            let given = source.env.keys().filter(|name| row.means(name) && !has_own(name));
             told.extend(given.map(|name| (Level::Warning, format!("the variable {name} is not obeyed: {instead}"))));
         } else if source.switch(row.flag, false)? {
             told.push((Level::Warning, format!("--{}: {instead}", row.flag)));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use metrics::{Recorder, Registry};
-use script::log::LogSink;
+use script::log::{Level, LogSink};
 use script::options::Options;
 use script::{LoadOptions, Program, ScriptError, Source};
 use server::{Server, ServerConfig};
@@ -151,6 +151,8 @@ pub struct Layers {
     below: Options,
     above: Options,
     merges_tags: bool,
+    /// `executionSegmentSequence` is set by the environment alone.
+    is_sequence_of_environment: bool,
 }
 
 impl Layers {
@@ -160,13 +162,15 @@ impl Layers {
         let above = config::environment_layer(&flags.system_env)?.merge(config::flag_layer(matches)?);
         let trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
         let merges_tags = flags.has_feature("merge-run-tags");
-        Ok(Layers { below, above: of_machine(above, flags, trusted_pem), merges_tags })
+        let is_sequence_of_environment = config::flag_layer(matches)?.execution_segment_sequence.is_none()
+            && above.execution_segment_sequence.is_some();
+        Ok(Layers { below, above: of_machine(above, flags, trusted_pem), merges_tags, is_sequence_of_environment })
     }
 
     /// Of an agent, whose archive has all options of the test: there are those of its machine alone.
     pub fn of_agent(flags: &Flags, trusted_pem: Option<String>) -> Self {
         let above = of_machine(Options::default(), flags, trusted_pem);
-        Layers { below: Options::default(), above, merges_tags: false }
+        Layers { below: Options::default(), above, merges_tags: false, is_sequence_of_environment: false }
     }
 
     /// Of a target beside the test.
@@ -188,6 +192,14 @@ impl Layers {
         });
         let mut all = self.below.merge(own).merge(self.above);
         all.tags = tags.or(all.tags);
+        for name in all.unknown_system_tags() {
+            let hint = units::suggest::hint(&name, metrics::SystemTag::ALL.iter().map(|tag| tag.name()));
+            log.write(Level::Warning, &format!("systemTags: there is no system tag '{name}'{hint}"), &[]);
+        }
+        if all.execution_segment.is_none() && self.is_sequence_of_environment {
+            // As in k6: the borders of parts stand there for those who say which part is theirs.
+            all.execution_segment_sequence = None;
+        }
         Ok(all)
     }
 }

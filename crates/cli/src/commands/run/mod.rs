@@ -71,6 +71,22 @@ pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: drive::Start) -> 
     ended
 }
 
+/// What `--verbose` says of a test before it begins.
+fn log_details(script: &load::Script, planned: &plan::Planned, log: &Logger) {
+    let debug = |text: String| log.write(Level::Debug, &text, &[]);
+    debug(format!("onrush {} ({}, {} cores)", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, cores()));
+    debug(format!("script: {}, exports {}", script.program.entry(), script.program.functions().join(", ")));
+    for (module, _) in script.program.modules() {
+        debug(format!("module: {module}"));
+    }
+    debug(format!("built-in modules: {}", script.program.builtins_used().join(", ")));
+    debug(format!("options: {}", planned.options.to_json()));
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// A name server that does not answer is named while the test waits for it, once for each host.
 fn warn_of_slow_lookups(log: &Arc<Logger>) {
     let (log, known) = (Arc::downgrade(log), Mutex::new(HashSet::new()));
@@ -101,6 +117,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     let script = load::script(&flags, target, layers.without_script(), log.clone(), registry.clone())?;
     connect(&script, &flags, messages.as_ref());
     let planned = plan::plan(&flags, layers.with_script(&script, &log)?, &script, &registry, &log)?;
+    log_details(&script, &planned, &log);
     if flags.fleet.is_none() {
         descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
     }

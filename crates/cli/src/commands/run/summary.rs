@@ -15,8 +15,6 @@ use super::findings::EXCEPTION;
 use super::flags::Flags;
 use super::load::Script;
 use super::phases::Phases;
-use crate::exit_code::ExitCode;
-use crate::failure::Failure;
 use crate::log::Logger;
 use crate::output;
 
@@ -67,7 +65,7 @@ pub fn options(
 
 impl Summary<'_> {
     /// Prints and writes it.
-    pub fn write(&self) -> Result<(), Failure> {
+    pub fn write(&self) {
         let flags = self.flags;
         if flags.summary_mode.is_none() || self.handled_by_script() {
             self.warn_of_doubts();
@@ -79,14 +77,18 @@ impl Summary<'_> {
             let text = report::text(self.results, &self.options);
             self.print(flags.secrets.redactor().report(&text).as_bytes());
         }
-        let Some(path) = &flags.summary_export else { return Ok(()) };
+        let Some(path) = &flags.summary_export else { return };
         let value = match flags.machine_readable {
             true => self.machine_readable(),
             false => report::export_json(self.results, &self.options, self.setup_data()),
         };
         let value = flags.secrets.redactor().json(value);
-        std::fs::write(path, report::pretty(&value))
-            .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot write the summary export {path}: {e}")))
+        if let Err(error) = std::fs::write(path, report::pretty(&value)) {
+            // As in k6 the exit code is that of the test, unless doubts decide it.
+            let text = format!("cannot write the summary export {path}: {error}");
+            self.log.write(Level::Error, &text, &[]);
+            self.is_incomplete.set(self.is_incomplete.get() || self.flags.strict);
+        }
     }
 
     /// Whether the script's `handleSummary` took care of the summary. An error of it is logged, and the usual text
