@@ -12,7 +12,7 @@ mod rows;
 
 use std::collections::HashSet;
 
-use metrics::results::{CheckResult, GroupResult, MetricResult, Results};
+use metrics::results::{CheckResult, GroupResult, MetricResult, Results, Value};
 
 use crate::confidence;
 use crate::document::Trust;
@@ -142,7 +142,7 @@ impl Writer<'_> {
 
     /// Checks and metrics of the run, a scenario or a group.
     fn results(&self, metrics: &[MetricResult], checks: &[CheckResult], seconds: f64, indent: usize) -> Vec<Paragraph> {
-        let mut paragraphs = self.checks(checks, seconds, self.room(indent));
+        let mut paragraphs = self.checks(metrics, checks, seconds, self.room(indent));
         let (titles, sections): (Vec<Section>, Vec<Vec<SummaryRow>>) = self.sections(metrics).into_iter().unzip();
         for (section, lines) in titles.iter().zip(rows::render(&sections, self.paint, self.room(indent))) {
             let title = self.paint.bold(section.title());
@@ -151,13 +151,28 @@ impl Writer<'_> {
         indented(paragraphs, indent)
     }
 
-    fn checks(&self, checks: &[CheckResult], seconds: f64, room: Option<usize>) -> Vec<Paragraph> {
-        if checks.is_empty() {
+    /// As in k6 the totals are there, too, where the system tag `check` is off and no check has a line of its own.
+    fn checks(
+        &self,
+        metrics: &[MetricResult],
+        checks: &[CheckResult],
+        seconds: f64,
+        room: Option<usize>,
+    ) -> Vec<Paragraph> {
+        let of_metric = metrics.iter().find_map(|metric| match metric.value {
+            Value::Rate { passes, fails, .. } if metric.name == "checks" && metric.filter.is_none() => {
+                Some((passes, fails))
+            }
+            _ => None,
+        });
+        let (passes, fails) = match checks {
+            [] => of_metric.unwrap_or_default(),
+            checks => checks.iter().fold((0, 0), |(passes, fails), check| (passes + check.passes, fails + check.fails)),
+        };
+        let total = passes + fails;
+        if total == 0 && checks.is_empty() {
             return Vec::new();
         }
-        let passes: u64 = checks.iter().map(|check| check.passes).sum();
-        let fails: u64 = checks.iter().map(|check| check.fails).sum();
-        let total = passes + fails;
         let rate = if seconds > 0.0 { total as f64 / seconds } else { 0.0 };
         let share = |part: u64| (show::share(part, total), format!("{part} out of {total}"));
         let ((good, good_of), (bad, bad_of)) = (share(passes), share(fails));

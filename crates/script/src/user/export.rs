@@ -1,13 +1,16 @@
 //! Values that leave a virtual user for good: what `setup()` returns, as the JSON that every user will parse.
 //!
 //! k6 exports the value to Go and writes that: functions are refused, `undefined` is null, dates are RFC 3339, byte
-//! arrays are base64, `toJSON` is not asked. Recursion is limited, because the text may come from a value of any depth.
+//! arrays are base64, `toJSON` is not asked, and a Response, an `http.url` and an `http.file` are their data. Recursion is limited, because the text may come from a value of any depth.
 
 use host::Building;
 use host::bytes;
 use host::js::{Ctx, Exception, Object, Value};
 use host::kind::{BufferKind, ElementType, Kind};
+use host::js::IntoJs;
 use host::object;
+
+use crate::modules::http;
 
 /// Nesting that is still written; Go's own limit for reading JSON is 10,000, a coroutine's stack allows this much,
 /// also without optimisation.
@@ -77,6 +80,9 @@ fn write(value: &Value<'_>, out: &mut Text, depth: usize) -> Result<(), ExportEr
         out.push_str(&bytes::to_text(value.ctx(), value)?);
     } else if value.is_undefined() || value.is_null() {
         out.push_str("null");
+    } else if let Some(symbol) = value.as_symbol() {
+        // As in Go: by its description.
+        write(&symbol.description()?, out, depth)?;
     } else {
         return Err(ExportError::Refused(format!("a {}", value.type_name())));
     }
@@ -104,8 +110,38 @@ fn write_object(object: &Object<'_>, out: &mut Text, depth: usize) -> Result<(),
             Ok(())
         }
         _ if object.is_array() => write_array(object, out, depth),
-        _ => write_properties(object, out, depth),
+        _ => write_other(object, out, depth),
     }
+}
+
+/// What k6's modules make of Go's structures is data; the functions on it are left out.
+fn write_other(object: &Object<'_>, out: &mut Text, depth: usize) -> Result<(), ExportError> {
+    let value = object.as_value();
+    if http::is_response(value) {
+        return write_properties(object, out, depth, Value::is_function);
+    }
+    if let Some(url) = http::url_template(value) {
+        return write_fields(url.map(|(name, text)| (name, text.into_js(object.ctx()))), out, depth);
+    }
+    match http::file_part(value)? {
+        Some(file) => write_fields(file.map(|(name, value)| (name, Ok(value))), out, depth),
+        None => write_properties(object, out, depth, |_| false),
+    }
+}
+
+fn write_fields<'js, const N: usize>(
+    fields: [(&str, host::js::Result<Value<'js>>); N],
+    out: &mut Text,
+    depth: usize,
+) -> Result<(), ExportError> {
+    for (index, (name, value)) in fields.into_iter().enumerate() {
+        out.push(if index == 0 { '{' } else { ',' });
+        quoted(name, out);
+        out.push(':');
+        write(&value?, out, depth + 1)?;
+    }
+    out.push('}');
+    Ok(())
 }
 
 fn write_date(object: &Object<'_>, out: &mut Text) -> Result<(), ExportError> {
@@ -144,16 +180,26 @@ fn write_list<'js>(
     Ok(())
 }
 
-fn write_properties(object: &Object<'_>, out: &mut Text, depth: usize) -> Result<(), ExportError> {
+fn write_properties<'js>(
+    object: &Object<'js>,
+    out: &mut Text,
+    depth: usize,
+    is_left_out: impl Fn(&Value<'js>) -> bool,
+) -> Result<(), ExportError> {
     out.push('{');
-    for (index, key) in object.keys::<host::js::String<'_>>().enumerate() {
+    let mut is_first = true;
+    for key in object.keys::<host::js::String<'js>>() {
         let key = key?;
-        if index > 0 {
+        let value: Value<'js> = object.get(key.clone())?;
+        if is_left_out(&value) {
+            continue;
+        }
+        if !std::mem::take(&mut is_first) {
             out.push(',');
         }
         quoted(&bytes::text(key.as_value())?.unwrap_or_default(), out);
         out.push(':');
-        write(&object.get(key)?, out, depth + 1)?;
+        write(&value, out, depth + 1)?;
     }
     out.push('}');
     Ok(())

@@ -59,6 +59,12 @@ impl Plain for MakeFile {
     }
 }
 
+/// The fields of what `http.file` made, with the names that they have in Go.
+pub fn exported<'js>(value: &Value<'js>) -> Result<Option<[(&'static str, Value<'js>); 3]>> {
+    let fields = Vu::of(value.ctx()).local::<FilePart>().fields(value)?;
+    Ok(fields.map(|[data, filename, kind]| [("Filename", filename), ("ContentType", kind), ("Data", data)]))
+}
+
 fn now_ns() -> u128 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos())
 }

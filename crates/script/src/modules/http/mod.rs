@@ -41,6 +41,10 @@ use host::js::prelude::Func;
 use host::js::{Ctx, Object, Result, Value};
 use host::plain;
 
+pub(crate) use body::exported as file_part;
+pub(crate) use response::is_response;
+pub(crate) use url::exported as url_template;
+
 use self::state::HttpState;
 use self::status::Expectation;
 use crate::Vu;

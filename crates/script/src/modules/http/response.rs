@@ -97,6 +97,11 @@ fields! {
     Request "request";
 }
 
+/// Whether a value is a response, whatever became of its request.
+pub fn is_response(value: &Value<'_>) -> bool {
+    value.is_object() && (LazyObject::data::<Call>(value).is_some() || LazyObject::data::<RefusedCall>(value).is_some())
+}
+
 impl LazyFields for Call {
     const FIELDS: &'static [&'static str] = ResponseField::NAMES;
     const METHODS: &'static [&'static str] = METHODS;

@@ -156,6 +156,13 @@ pub fn from_js<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Checked<UrlArg> {
         .into())
 }
 
+/// The fields of a template, with the names that they have in Go.
+pub fn exported(value: &Value<'_>) -> Option<[(&'static str, String); 3]> {
+    is_template(value).then_some(())?;
+    let field = |name: &str| value.as_object()?.get::<_, String>(name).ok();
+    Some([("Name", field("name")?), ("URL", field("url")?), ("CleanURL", field("clean_url")?)])
+}
+
 /// Whether the value is a template, and so an address rather than a description of a request.
 pub fn is_template(value: &Value<'_>) -> bool {
     native::with(value, |_: &Template| ()).is_some()
