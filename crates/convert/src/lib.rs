@@ -8,11 +8,14 @@
 mod access_log;
 pub mod commands;
 mod conversion;
+mod credentials;
 mod detect;
 mod har;
 mod identifier;
 mod jmeter;
+mod meaningless;
 pub mod model;
+mod node;
 mod notes;
 mod openapi;
 mod postman;
@@ -28,6 +31,7 @@ use std::io::Read;
 
 pub use conversion::{Converted, Settings};
 pub use detect::{Format, detect};
+pub use meaningless::is_meaningless;
 pub use notes::{Note, Notes, Problem};
 pub use write::{Style, script as write_script};
 
