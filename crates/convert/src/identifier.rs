@@ -3,10 +3,10 @@
 //! `base-url` becomes `baseUrl`. What JavaScript and the scripts that are written here have taken gets an underscore.
 
 /// Words that a variable cannot have.
-const TAKEN: [&str; 43] = [
-    "BASE_URL", "HEADERS", "await", "break", "case", "catch", "check", "class", "const", "continue", "crypto",
+const TAKEN: [&str; 50] = [
+    "BASE_URL", "FormData", "HEADERS", "SharedArray", "await", "b64decode", "b64encode", "break", "case", "catch", "check", "class", "const", "continue", "crypto",
     "default", "delete", "do", "else", "enum", "exec", "export", "extends", "false", "finally", "for", "function",
-    "group", "http", "if", "import", "in", "let", "new", "null", "options", "response", "return", "row", "sleep",
+    "group", "hmac", "http", "if", "import", "in", "jwt", "let", "new", "null", "options", "pick", "response", "return", "row", "sleep",
     "switch", "this", "true", "try", "var", "while", "yield",
 ];
 

@@ -2,7 +2,7 @@
 //! what is said twice, and what happens anyway.
 //!
 //! A converter carries an element over, names it in a note, or finds it here. Paths are names from the top of the file,
-//! of an entry or of an element of JMeter; `*` is one name, `**` any number, and `x-*` what begins so. Names that a file
+//! of an entry or of an element of JMeter; `*` is one name, `**` any number, and `x-*` one that begins so. Names that a file
 //! chooses itself, of schemas for example, are `_` in a path.
 
 use crate::Format;
@@ -100,6 +100,38 @@ static TABLE: &[Row] = &[
             "**/discriminator", "**/required",
         ],
     ),
+    row(
+        Format::Jmeter,
+        "read by people, or shown to them",
+        &[
+            "**/TestPlan.comments", "**/Argument.desc", "**/Assertion.custom_message", "TransactionController/*.parent",
+            "ResultCollector/**", "Summariser/**", "DebugSampler/**", "DebugPostProcessor/**",
+            "kg.apc.jmeter.vizualizers.*/**", "WorkBench/**", "ProxyControl/**", "HttpMirrorControl/**",
+        ],
+    ),
+    row(
+        Format::Jmeter,
+        "how JMeter itself works",
+        &[
+            "TestPlan/TestPlan.functional_mode", "TestPlan/TestPlan.tearDown_on_shutdown",
+            "TestPlan/TestPlan.user_define_classpath", "*/ThreadGroup.delayedStart", "*/ThreadGroup.start_time",
+            "*/ThreadGroup.end_time", "*/HTTPSampler.implementation", "*/HTTPSampler.monitor",
+            "CookieManager/CookieManager.policy", "CookieManager/CookieManager.implementation",
+            "**/Cookie.expires", "**/Cookie.path_specified", "**/Cookie.domain_specified",
+            "AuthManager/AuthManager.clearEachIteration", "AuthManager/AuthManager.controlledByThreadGroup",
+            "**/Authorization.realm", "DNSCacheManager/DNSCacheManager.clearEachIteration",
+            "DNSCacheManager/DNSCacheManager.isCustomResolver", "HtmlExtractor/HtmlExtractor.extractor_impl",
+            "TestAction/ActionProcessor.target", "LoopController/LoopController.continue_forever",
+        ],
+    ),
+    row(
+        Format::Jmeter,
+        "said by other properties too",
+        &[
+            "**/Argument.metadata", "HTTPSamplerProxy/GraphQLHTTPSampler.*", "*/HTTPSampler.FILE_NAME",
+            "*/HTTPSampler.FILE_FIELD", "*/HTTPSampler.mimetype",
+        ],
+    ),
 ];
 
 /// Whether what stands at this path means nothing for a script.
@@ -114,8 +146,8 @@ fn matches(pattern: &[&str], path: &[&str]) -> bool {
         ([], []) => true,
         (["**", rest @ ..], _) => matches(rest, path) || !path.is_empty() && matches(pattern, &path[1..]),
         ([first, rest @ ..], [name, below @ ..]) => {
-            let is_one = match first.strip_suffix('*') {
-                Some(start) => name.starts_with(start),
+            let is_one = match first.split_once('*') {
+                Some((start, end)) => name.starts_with(start) && name.ends_with(end),
                 None => first == name,
             };
             is_one && matches(rest, below)
@@ -163,6 +195,9 @@ mod tests {
             (Format::OpenApi, "components/schemas/Pet/uniqueItems", false),
             (Format::Postman, "item/request/url/raw", true),
             (Format::Postman, "item/request/proxy", false),
+            (Format::Jmeter, "ResultCollector", true),
+            (Format::Jmeter, "ResultCollector/filename", true),
+            (Format::Jmeter, "HTTPSamplerProxy/HTTPSampler.path", false),
         ] {
             assert_eq!(is(format, path), expected, "{path}");
         }
