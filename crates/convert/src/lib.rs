@@ -21,6 +21,7 @@ mod openapi;
 mod postman;
 pub mod recording;
 pub mod shell;
+mod slicer;
 pub mod source;
 pub mod template;
 mod vegeta;
