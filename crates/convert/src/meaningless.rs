@@ -39,7 +39,7 @@ static TABLE: &[Row] = &[
             "response/redirectURL", "response/statusText",
         ],
     ),
-    row(Format::Har, "answers with bytes: only texts are looked into", &["response/content/encoding"]),
+    row(Format::Har, "what an answer is, which --skip-static asks alone", &["response/content/mimeType"]),
     row(Format::Postman, "read by people", &["info", "info/**", "**/description", "**/response", "request/name"]),
     row(
         Format::Postman,
@@ -50,7 +50,8 @@ static TABLE: &[Row] = &[
         Format::Postman,
         "said by other fields too",
         &[
-            "**/url/raw", "**/url/hash", "**/variable/type", "**/variable/name", "**/variable/system",
+            "**/url/raw", "**/url/hash", "**/url/variable/disabled", "**/variable/type", "**/variable/name",
+            "**/variable/system",
             "**/urlencoded/type", "**/header/type", "**/header/name", "**/query/type", "**/auth/*/type",
             "**/script/type", "**/script/name", "**/script/id",
         ],
@@ -85,7 +86,7 @@ static TABLE: &[Row] = &[
             "**/schema/default", "**/example",
         ],
     ),
-    row(Format::OpenApi, "nothing refers to it", &["components/_", "components/*/_", "**/$defs/_", "**/definitions/_"]),
+    row(Format::OpenApi, "nothing refers to it", &["components", "components/*", "components/*/_", "**/$defs/_", "**/definitions/_"]),
     row(
         Format::OpenApi,
         "how a secret is obtained, which comes from -e",
@@ -97,7 +98,7 @@ static TABLE: &[Row] = &[
         &[
             "**/requestBody/required", "**/requestBodies/_/required", "**/allowEmptyValue", "**/nullable",
             "**/writeOnly", "**/readOnly", "**/additionalProperties", "**/maxItems", "**/maxProperties", "**/xml",
-            "**/discriminator", "**/required",
+            "**/discriminator", "**/required", "**/format",
         ],
     ),
     row(
@@ -121,7 +122,7 @@ static TABLE: &[Row] = &[
             "AuthManager/AuthManager.clearEachIteration", "AuthManager/AuthManager.controlledByThreadGroup",
             "**/Authorization.realm", "DNSCacheManager/DNSCacheManager.clearEachIteration",
             "DNSCacheManager/DNSCacheManager.isCustomResolver", "HtmlExtractor/HtmlExtractor.extractor_impl",
-            "TestAction/ActionProcessor.target", "LoopController/LoopController.continue_forever",
+            "TestAction/ActionProcessor.target", "**/LoopController.continue_forever",
         ],
     ),
     row(
@@ -130,6 +131,15 @@ static TABLE: &[Row] = &[
         &[
             "**/Argument.metadata", "HTTPSamplerProxy/GraphQLHTTPSampler.*", "*/HTTPSampler.FILE_NAME",
             "*/HTTPSampler.FILE_FIELD", "*/HTTPSampler.mimetype",
+        ],
+    ),
+    row(
+        Format::Jmeter,
+        "details of what a note names: embedded resources, and the proxy",
+        &[
+            "*/HTTPSampler.concurrentDwn", "*/HTTPSampler.concurrentPool", "*/HTTPSampler.embedded_url_re",
+            "*/HTTPSampler.embedded_url_exclude_re", "*/HTTPSampler.proxyScheme", "*/HTTPSampler.proxyPort",
+            "*/HTTPSampler.proxyUser", "*/HTTPSampler.proxyPass",
         ],
     ),
 ];

@@ -91,14 +91,18 @@ impl Answer {
         let in_head = headers.iter().find(|(name, _)| name == ":status").and_then(|(_, value)| value.parse().ok());
         let status = stated.filter(|status| *status > 0.0).or(in_head).unwrap_or_default();
         let content = json.get("content");
-        let is_text = content.and_then(|content| content.get("encoding")).and_then(Node::text) != Some("base64");
         let text = content.and_then(|content| content.get("text")).and_then(Node::text);
+        let is_base64 = content.and_then(|content| content.get("encoding")).and_then(Node::text) == Some("base64");
+        let text = match is_base64 {
+            true => text.and_then(|text| base64_simd::forgiving_decode_to_vec(text.as_bytes()).ok()),
+            false => text.map(|text| text.as_bytes().to_vec()),
+        };
         let error = json.get("_error").and_then(Node::text).filter(|error| !error.is_empty());
         Answer {
             status: status.clamp(0.0, 999.0) as u64,
             headers,
             kind: content.map_or("", |content| content.text_of("mimeType")).to_owned(),
-            text: text.filter(|_| is_text).map(str::to_owned),
+            text: text.and_then(|bytes| String::from_utf8(bytes).ok()),
             error: error.map(str::to_owned),
         }
     }

@@ -232,7 +232,7 @@ impl Plan<'_> {
             "GenericController" | "TransactionController" => {
                 let inner = self.inner(below, scope);
                 let has_pauses = inner.iter().any(|step| matches!(step, Step::Sleep(_)));
-                if has_pauses && !element.is("TransactionController.includeTimers") {
+                if !element.is("TransactionController.includeTimers") && has_pauses {
                     self.notes.add(format!("line {}", element.line), "group_duration has the pauses of its group too");
                 }
                 steps.push(Step::Group(group_name(name), inner));

@@ -51,10 +51,6 @@ impl Plan<'_> {
         if text("HTTPSampler.image_parser") == "true" {
             say(String::from("embedded resources are not loaded: record them, or name them"));
         }
-        // They say which resources, and how.
-        for name in ["concurrentDwn", "concurrentPool", "embedded_url_re", "embedded_url_exclude_re"] {
-            text(&format!("HTTPSampler.{name}"));
-        }
         if text("HTTPSampler.md5") == "true" {
             say(String::from("the answer is not replaced by its MD5 hash"));
         }
@@ -66,9 +62,9 @@ impl Plan<'_> {
         if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("utf-8") {
             say(format!("texts are sent in UTF-8, not in {}", encoding.escape_debug()));
         }
-        let proxy = ["Scheme", "Host", "Port", "User", "Pass"].map(|name| text(&format!("HTTPSampler.proxy{name}")));
-        if proxy.iter().any(|text| !text.is_empty()) {
-            say(format!("the proxy {} is left out: set the environment variable HTTP_PROXY", proxy[1].escape_debug()));
+        let proxy = text("HTTPSampler.proxyHost");
+        if !proxy.is_empty() {
+            say(format!("the proxy {} is left out: set the environment variable HTTP_PROXY", proxy.escape_debug()));
         }
         let (source, kind) = (text("HTTPSampler.ipSource"), text("HTTPSampler.ipSourceType"));
         if !source.is_empty() {
@@ -84,6 +80,8 @@ impl Plan<'_> {
         let own: Vec<&Element> = holder.map_or(&[][..], |holder| holder.list("Arguments.arguments")).iter().collect();
         let arguments: Vec<&Element> = scope.arguments.iter().copied().chain(own).collect();
         let files = files.map_or(&[][..], |files| files.list("HTTPFileArgs.files"));
+        let is_form = sampler.is("HTTPSampler.DO_MULTIPART_POST");
+        let is_of_browsers = sampler.is("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART");
         let has_body = !matches!(request.method.as_str(), "GET" | "HEAD" | "OPTIONS");
         if sampler.is("HTTPSampler.postBodyRaw") {
             let mut body = Template::default();
@@ -113,8 +111,6 @@ impl Plan<'_> {
             }
             return;
         }
-        let is_form = sampler.is("HTTPSampler.DO_MULTIPART_POST");
-        let is_of_browsers = sampler.is("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART");
         if has_body && (is_form || !files.is_empty()) {
             if !is_of_browsers && !arguments.is_empty() {
                 self.notes.add(place, "text parts of a form have no Content-Type, as browsers send them");
@@ -199,7 +195,7 @@ impl Plan<'_> {
 }
 
 /// Properties that requests take from their defaults.
-pub const OF_DEFAULTS: [&str; 22] = [
+pub const OF_DEFAULTS: [&str; 14] = [
     "method",
     "domain",
     "port",
@@ -210,18 +206,10 @@ pub const OF_DEFAULTS: [&str; 22] = [
     "connect_timeout",
     "use_keepalive",
     "image_parser",
-    "concurrentDwn",
-    "concurrentPool",
-    "embedded_url_re",
-    "embedded_url_exclude_re",
     "md5",
     "ipSource",
     "ipSourceType",
-    "proxyScheme",
     "proxyHost",
-    "proxyPort",
-    "proxyUser",
-    "proxyPass",
 ];
 
 /// The URL of a sampler, as a text of the plan.

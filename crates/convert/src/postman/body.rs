@@ -125,22 +125,35 @@ impl Collection {
 
     fn graphql(&mut self, json: &Node) -> Body {
         let Some(graphql) = json.get("graphql") else { return Body::None };
-        let mut object = format!("JSON.stringify({{ query: {}", self.template(graphql.text_of("query")).expression());
+        let mut fields = vec![("query", self.template(graphql.text_of("query")).expression())];
         let operation = self.template(graphql.text_of("operationName"));
         if !operation.is_empty() {
-            object.push_str(&format!(", operationName: {}", operation.expression()));
+            fields.push(("operationName", operation.expression()));
         }
+        let object = |fields: &[(&str, String)]| {
+            let fields = fields.iter().map(|(name, code)| format!("{name}: {code}"));
+            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+        };
         let variables = graphql.get("variables");
         let variables = variables.map(|value| value.text().map_or_else(|| value.whole().to_string(), str::to_owned));
-        if let Some(variables) = variables.filter(|text| !text.trim().is_empty()) {
-            // Variables are an object already, whose texts may hold variables of the collection.
-            let template = self.template(&variables);
-            match template.as_text().and_then(|text| serde_json::from_str::<Value>(text).ok()) {
-                Some(json) => object.push_str(&format!(", variables: {}", crate::source::value(&json, 4))),
-                None => object.push_str(&format!(", variables: JSON.parse({})", template.expression())),
-            }
+        let Some(variables) = variables.filter(|text| !text.trim().is_empty()) else {
+            return Body::Code(Vec::new(), format!("JSON.stringify({})", object(&fields)));
+        };
+        let template = self.template(&variables);
+        if let Some(json) = template.as_text().and_then(|text| serde_json::from_str::<Value>(text).ok()) {
+            fields.push(("variables", crate::source::value(&json, 4)));
+            return Body::Code(Vec::new(), format!("JSON.stringify({})", object(&fields)));
         }
-        Body::Code(Vec::new(), format!("{object} }})"))
+        // Postman puts their text in, whatever it is when its variables have their values.
+        let mut body = Template::default();
+        for (at, (name, code)) in fields.iter().enumerate() {
+            body.push_text(&format!("{}\"{name}\":", if at > 0 { "," } else { "{" }));
+            body.push_code(&format!("JSON.stringify({code})"));
+        }
+        body.push_text(",\"variables\":");
+        body.push(&template);
+        body.push_text("}");
+        Body::Text(body)
     }
 
     fn file(&mut self, json: &Node, name: &str) -> Body {

@@ -14,11 +14,11 @@ impl Collection {
     /// Adds the scripts of one list of events.
     pub(super) fn add_scripts(&mut self, events: &Node, name: &str, before: &mut Vec<Step>, request: &mut Request) {
         for event in events.items().iter().filter(|event| is_on(event)) {
+            let is_test = event.text_of("listen") != "prerequest";
             let lines = lines(event.at("/script/exec").or_else(|| event.get("script")));
             if lines.iter().all(|line| line.trim().is_empty()) {
                 continue;
             }
-            let is_test = event.text_of("listen") != "prerequest";
             let left = if is_test { self.tests(&lines, request) } else { lines };
             let left: Vec<String> = left.into_iter().filter(|line| !line.trim().is_empty()).collect();
             if left.is_empty() {

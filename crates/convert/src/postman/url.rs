@@ -30,7 +30,7 @@ impl Collection {
         let Some(json) = json else { return Template::default() };
         let text = match json.text() {
             Some(text) => text.to_owned(),
-            None => from_parts(json).unwrap_or_else(|| with_path_variables(json.text_of("raw"), json)),
+            None => from_parts(json).unwrap_or_else(|| with_path_variables(&without_disabled(json), json)),
         };
         let text = text.trim();
         let text = text.split('#').next().unwrap_or_default();
@@ -42,27 +42,37 @@ impl Collection {
             if has_variable_scheme || text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         let (path, query) = whole.split_once('?').map_or((&whole[..], None), |(path, query)| (path, Some(query)));
         let encodes = !above.is("disableUrlEncoding");
-        let mut url = self.encoded(path, |text| in_path(text, encodes));
+        let mut url = self.encoded(path, |text| in_path(text, encodes), true);
         if let Some(query) = query {
             url.push_text("?");
-            url.push(&self.encoded(query, |text| in_query(text, encodes)));
+            url.push(&self.encoded(query, |text| in_query(text, encodes), false));
         }
         url
     }
 
     /// Values of variables are escaped too, where the collection has one that needs it.
-    fn encoded(&mut self, text: &str, encode: impl Fn(&str) -> String) -> Template {
+    fn encoded(&mut self, text: &str, encode: impl Fn(&str) -> String, is_path: bool) -> Template {
         let template = self.template(text);
-        let needs = |code: &str| self.variables.value_in_script(code).is_some_and(|value| !value.bytes().all(is_visible));
-        template.with_pieces(encode, |code| match needs(code) {
-            true => format!("{code}.replace(/[^!-~]+/g, encodeURIComponent)"),
-            false => code.to_owned(),
+        template.with_pieces(encode, |code| {
+            let value = self.variables.value_in_script(code).unwrap_or_default();
+            let mut code = code.to_owned();
+            if is_path && has_bare_percent(value) {
+                code.push_str(".replace(/%(?![0-9A-Fa-f]{2})/g, '%25')");
+            }
+            if value.contains(|c: char| !c.is_ascii_graphic() || "\"<>`{}".contains(c)) {
+                let set = if is_path { "\"<>`{}" } else { "\"<>" };
+                code.push_str(&format!(".replace(/[{set}]|[^!-~]+/g, encodeURIComponent)"));
+            }
+            code
         })
     }
 }
 
-fn is_visible(byte: u8) -> bool {
-    (b'!'..=b'~').contains(&byte)
+fn has_bare_percent(text: &str) -> bool {
+    let is_escape = |at: usize| {
+        text.get(at + 1..at + 3).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    text.match_indices('%').any(|(at, _)| !is_escape(at))
 }
 
 fn in_path(text: &str, encodes: bool) -> String {
@@ -90,6 +100,26 @@ fn in_query(text: &str, encodes: bool) -> String {
         true => utf8_percent_encode(text, QUERY).to_string(),
         false => text.replace(' ', "%20"),
     }
+}
+
+/// `raw` without the parameters that are switched off: some exports have them there.
+fn without_disabled(json: &Node) -> String {
+    let mut text = json.text_of("raw").to_owned();
+    for item in json.items_of("query").iter().filter(|item| item.is("disabled")) {
+        let pair = format!("{}={}", item.text_of("key"), item.text_of("value"));
+        for (mark, instead) in [("?", "?"), ("&", "")] {
+            let found = format!("{mark}{pair}");
+            if let Some(at) = text.find(&found) {
+                let end = at + found.len();
+                if text[end..].is_empty() || text[end..].starts_with('&') {
+                    text = format!("{}{instead}{}", &text[..at], &text[end..]);
+                }
+            }
+        }
+    }
+    // It says the same again.
+    json.get("query").into_iter().for_each(Node::settle);
+    text.replace("?&", "?").trim_end_matches('?').to_owned()
 }
 
 /// The parts, joined; nothing without a host.
@@ -159,6 +189,15 @@ mod tests {
         let raw = Node::from(json!({ "raw": "http://h/:id?x=:id", "variable": [{ "id": "id", "value": 7 }] }));
         assert_eq!(from_parts(&raw), None);
         assert_eq!(with_path_variables(raw.text_of("raw"), &raw), "http://h/7?x=:id");
+        for (raw, expected) in [
+            ("http://h/?a=1&b=2", "http://h/?b=2"),
+            ("http://h/?b=2&a=1", "http://h/?b=2"),
+            ("http://h/?a=1", "http://h/"),
+        ] {
+            let off = json!({ "key": "a", "value": "1", "disabled": true });
+            let url = Node::from(json!({ "raw": raw, "query": [off, { "key": "b", "value": "2" }] }));
+            assert_eq!(without_disabled(&url), expected);
+        }
     }
 
     /// What newman 6.2 sends.
