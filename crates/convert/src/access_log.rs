@@ -129,8 +129,10 @@ fn entry(line: &str) -> Result<LogLine, &'static str> {
     let target = target.trim().replace(' ', "%20");
     let is_method = !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase());
     let is_clean = |text: &str| !text.chars().any(char::is_control);
-    let path =
-        target.find("://").filter(|_| !target.starts_with('/')).map_or(Some(&target[..]), |at| target[at + 3..].find('/').map(|slash| &target[at + 3 + slash..]));
+    let path = target
+        .find("://")
+        .filter(|_| !target.starts_with('/'))
+        .map_or(Some(&target[..]), |at| target[at + 3..].find('/').map(|slash| &target[at + 3 + slash..]));
     match path.filter(|path| path.starts_with('/') && is_clean(path)) {
         Some(path) if is_method && method != "CONNECT" => Ok(LogLine {
             epoch_s,

@@ -30,11 +30,11 @@ enum Kind {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    Object(Fields),
+    Object(ObjectFields),
 }
 
 #[derive(Debug)]
-struct Fields {
+struct ObjectFields {
     list: Vec<(String, Node)>,
     index: HashMap<String, usize>,
 }
@@ -51,7 +51,7 @@ impl From<Value> for Node {
                 let list: Vec<_> = fields.into_iter().map(|(name, value)| (name, Node::from(value))).collect();
                 let names = list.iter().enumerate().filter(|_| list.len() > MANY);
                 let index = names.map(|(at, (name, _))| (name.clone(), at)).collect();
-                Kind::Object(Fields { list, index })
+                Kind::Object(ObjectFields { list, index })
             }
         };
         Node { kind, read: Cell::new(false) }
@@ -288,7 +288,8 @@ mod tests {
 
     #[test]
     fn what_nothing_read_is_found() {
-        let node = Node::from(json!({ "name": "n", "a": [{ "b": 1, "c": "x" }, { "c": [] }], "d": { "e": null }, "f": [1] }));
+        let node =
+            Node::from(json!({ "name": "n", "a": [{ "b": 1, "c": "x" }, { "c": [] }], "d": { "e": null }, "f": [1] }));
         assert_eq!(node.text_of("name"), "n");
         assert_eq!(node.items_of("a")[0].text_of("c"), "x");
         assert_eq!(node.at("/a/0/c").and_then(Node::text), Some("x"));

@@ -25,7 +25,8 @@ fn objects(text: &str, notes: &mut Notes) -> Result<Vec<Request>, Problem> {
         let refuse = |problem: Problem| Problem { line: Some(at + 1), ..problem };
         let target: Node = serde_json::from_str(line).map_err(|error| refuse(Problem::from(error)))?;
         let url = target.get("url").and_then(Node::text);
-        let url = url.ok_or_else(|| Problem::at(at + 1, "this target has no 'url', expected {\"url\": \"http://…\"}"))?;
+        let url =
+            url.ok_or_else(|| Problem::at(at + 1, "this target has no 'url', expected {\"url\": \"http://…\"}"))?;
         let method = target.text_of("method");
         let mut request = Request::new(if method.is_empty() { "GET" } else { method }, Template::text(url));
         for (name, values) in target.fields_of("header") {

@@ -1,5 +1,5 @@
-//! Documents with every element of their formats: each value is carried over, named in a note, or listed in the table of
-//! what means nothing. A value that changes neither script nor notes when it changes was dropped without a word.
+//! Documents with every element of their formats: each value is carried over, named in a note, or listed in the table
+//! of what means nothing. A value that changes neither script nor notes when it changes was dropped without a word.
 //!
 //! The documents are ours, made by the formats' manuals: JMeter's component reference, the schema of Postman's
 //! collections 2.1, OpenAPI 3.0 and 3.1, HAR 1.2.
@@ -48,9 +48,13 @@ impl Outcome {
         let names = [format!("a {tag} has no counterpart"), format!("a {tag} below a sampler is left out")];
         let is_place = |line: &usize| {
             let place = format!("line {line}");
-            self.notes.iter().any(|note| note.split([',', ':']).any(|part| part.trim() == place) && note.contains("left out"))
+            self.notes
+                .iter()
+                .any(|note| note.split([',', ':']).any(|part| part.trim() == place) && note.contains("left out"))
         };
-        names.iter().any(|name| says(name)) || path[1..].iter().any(|name| says(name)) || places[1..].iter().any(is_place)
+        names.iter().any(|name| says(name))
+            || path[1..].iter().any(|name| says(name))
+            || places[1..].iter().any(is_place)
     }
 }
 
@@ -203,7 +207,8 @@ impl Walk<'_> {
     fn changed(&self, way: &[String], value: Option<Value>) -> Value {
         let mut whole = self.whole.clone();
         let (last, above) = way.split_last().expect("a way");
-        let pointer: String = above.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect();
+        let pointer: String =
+            above.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect();
         match (whole.pointer_mut(&pointer), value) {
             (Some(Value::Object(fields)), Some(value)) => drop(fields.insert(last.clone(), value)),
             (Some(Value::Object(fields)), None) => drop(fields.shift_remove(last)),
@@ -265,7 +270,11 @@ fn what_no_format_knows_is_named() {
         assert!(notes.iter().any(|note| note.contains(said)), "{notes:?}");
     }
     let text = include_str!("whole/plan.jmx");
-    let text = text.replacen("<HTTPSamplerProxy ", "<NewSampler testname=\"n\"><a.b/></NewSampler><hashTree/><HTTPSamplerProxy new=\"x\" ", 1);
+    let text = text.replacen(
+        "<HTTPSamplerProxy ",
+        "<NewSampler testname=\"n\"><a.b/></NewSampler><hashTree/><HTTPSamplerProxy new=\"x\" ",
+        1,
+    );
     let notes = outcome(Format::Jmeter, &text).expect("a plan").notes;
     for said in ["a NewSampler has no counterpart", "new of a HTTPSamplerProxy is left out"] {
         assert!(notes.iter().any(|note| note.contains(said)), "{said} in {notes:#?}");

@@ -1,5 +1,5 @@
-//! `-` as a file, where what a command reads from its standard input is known: a here-document, a here-string, `< file`,
-//! or what `cat` and `echo` print into it.
+//! `-` as a file, where what a command reads from its standard input is known: a here-document, a here-string, `<
+//! file`, or what `cat` and `echo` print into it.
 //!
 //! Rewrites the flags of a line, so that each reads a text or a file in the place of standard input. Standard input can
 //! be read once: a second `-` reads nothing.
@@ -119,7 +119,11 @@ mod tests {
             ("--url-query @-", "UrlQuery =a \"b\"\nc\n", "UrlQuery @f"),
             ("--json @-", "Json a \"b\"\nc\n", "Json @f"),
             ("-F 'n=<-;type=x/y'", "Form n=\"a \\\"b\\\"\nc\n\";type=x/y", "Form n=<\"f\";type=x/y"),
-            ("-F n=@-", "Form n=\"a \\\"b\\\"\nc\n\";filename=-;type=application/octet-stream", "Form n=@\"f\";filename=-"),
+            (
+                "-F n=@-",
+                "Form n=\"a \\\"b\\\"\nc\n\";filename=-;type=application/octet-stream",
+                "Form n=@\"f\";filename=-",
+            ),
             ("-d @other", "Data @other", "Data @other"),
         ] {
             assert_eq!(filled(words, &text), [of_text], "{words}");

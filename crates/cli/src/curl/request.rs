@@ -412,7 +412,10 @@ mod tests {
             ("-r -5 h", "GET http://h/ Range=bytes=-5|Accept=*/*"),
             ("-r 5-6,8- h", "GET http://h/ Range=bytes=5-6,8-|Accept=*/*"),
             ("-L --no-location --compressed --no-compressed --no-ftp-pasv h", "GET http://h/ Accept=*/*"),
-            ("-I --no-head --no-get --no-fail -d a h", "POST http://h/ Content-Type=application/x-www-form-urlencoded|Accept=*/*"),
+            (
+                "-I --no-head --no-get --no-fail -d a h",
+                "POST http://h/ Content-Type=application/x-www-form-urlencoded|Accept=*/*",
+            ),
             ("-H 'accept: a' -H 'Accept: b' h", "GET http://h/ accept=a, b"),
             ("-H Accept: -H 'X;' -H 'User-Agent:' h", "GET http://h/ User-Agent=|X="),
             (

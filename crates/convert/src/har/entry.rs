@@ -1,7 +1,7 @@
 //! One entry of a HAR file: the fields that a script is made of.
 //!
-//! Every field may be missing, null or of another type, because exporters differ; what nothing reads is named. Content of requests that is said to be base64 is
-//! decoded; what does not decode is sent as the text it is, with a note.
+//! Every field may be missing, null or of another type, because exporters differ; what nothing reads is named. Content
+//! of requests that is said to be base64 is decoded; what does not decode is sent as the text it is, with a note.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use units::date;
@@ -86,7 +86,8 @@ struct Answer {
 impl Answer {
     fn of(json: &Node) -> Answer {
         let headers = pairs(json.get("headers"));
-        let stated = json.get("status").and_then(|status| status.number().or_else(|| status.text()?.trim().parse().ok()));
+        let stated =
+            json.get("status").and_then(|status| status.number().or_else(|| status.text()?.trim().parse().ok()));
         // A request that was broken off has status 0 and yet the head of its answer.
         let in_head = headers.iter().find(|(name, _)| name == ":status").and_then(|(_, value)| value.parse().ok());
         let status = stated.filter(|status| *status > 0.0).or(in_head).unwrap_or_default();
@@ -167,5 +168,10 @@ fn part(param: &Node, recording: &mut Recording, place: &str) -> Part {
         }
         (value, _) => Content::Text(Template::text(value.unwrap_or_default())),
     };
-    Part { name: param.get("name").and_then(Node::shown).unwrap_or_default(), content, filename, kind: given("contentType") }
+    Part {
+        name: param.get("name").and_then(Node::shown).unwrap_or_default(),
+        content,
+        filename,
+        kind: given("contentType"),
+    }
 }

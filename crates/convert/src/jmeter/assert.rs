@@ -54,7 +54,8 @@ impl Plan<'_> {
         }
         let is_negated = kind & 4 != 0;
         // JMeter has written the name of the collection so since its beginning.
-        let strings = ["Asserion.test_strings", "Assertion.test_strings"].into_iter().flat_map(|name| element.list(name));
+        let strings =
+            ["Asserion.test_strings", "Assertion.test_strings"].into_iter().flat_map(|name| element.list(name));
         let mut tests = Vec::new();
         for string in strings {
             let text = self.variables.template(string.own_text());

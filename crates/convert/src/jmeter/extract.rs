@@ -1,8 +1,8 @@
 //! Extractors: lines between a request and its checks that read values of the answer, as JMeter runs post-processors
 //! before assertions.
 //!
-//! Match number 0 takes a random match, a negative one all of them, which then are a list. Paths and selectors without a
-//! counterpart are named, and their variables not set.
+//! Match number 0 takes a random match, a negative one all of them, which then are a list. Paths and selectors without
+//! a counterpart are named, and their variables not set.
 
 use super::plan::Plan;
 use super::xml::Element;
@@ -75,7 +75,11 @@ impl Plan<'_> {
         let mut numbers = numbers.split(';');
         for name in names.split(';').map(str::trim).filter(|name| !name.is_empty()) {
             let is_all = numbers.next().is_some_and(|number| number.trim().starts_with('-'));
-            if is_all { self.variables.extracted_all(name) } else { self.variables.extracted(name) }
+            if is_all {
+                self.variables.extracted_all(name)
+            } else {
+                self.variables.extracted(name)
+            }
             if element.is("JSONPostProcessor.compute_concat") {
                 self.variables.extracted(&format!("{name}_ALL"));
             }
@@ -160,7 +164,8 @@ impl Plan<'_> {
         let subject = self.place_in_answer(element, element.text_of("BoundaryExtractor.useHeaders"), subject)?;
         let (left, right) =
             (element.text_of("BoundaryExtractor.lboundary"), element.text_of("BoundaryExtractor.rboundary"));
-        let regex = format!("{}([\\s\\S]*?){}", escaped(left), if right.is_empty() { "$".into() } else { escaped(right) });
+        let regex =
+            format!("{}([\\s\\S]*?){}", escaped(left), if right.is_empty() { "$".into() } else { escaped(right) });
         Some(Pattern {
             name: element.text_of("BoundaryExtractor.refname").trim(),
             regex: Template::text(regex),
@@ -281,7 +286,8 @@ impl Plan<'_> {
             return Match::All;
         }
         Match::Number(self.variables.number(text).unwrap_or_else(|| {
-            self.notes.add(format!("line {}", element.line), format!("the match '{text}' is no number; the first is taken"));
+            self.notes
+                .add(format!("line {}", element.line), format!("the match '{text}' is no number; the first is taken"));
             1
         }))
     }

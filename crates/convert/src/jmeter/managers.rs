@@ -88,7 +88,11 @@ impl Plan<'_> {
                 fields.push((String::from("secure"), String::from("true")));
             }
             let fields = source::object(&fields, 2);
-            lines.push(format!("http.cookieJar().set({}, {}, {value}, {fields});", url.expression(), name.expression()));
+            lines.push(format!(
+                "http.cookieJar().set({}, {}, {value}, {fields});",
+                url.expression(),
+                name.expression()
+            ));
         }
         lines
     }
@@ -103,7 +107,8 @@ impl Plan<'_> {
             match address.parse::<std::net::IpAddr>() {
                 Ok(_) if !name.is_empty() => self.hosts.push((name, source::text(&address))),
                 _ => {
-                    let why = format!("the address '{}' of {name} is not an IP address; left out", address.escape_debug());
+                    let why =
+                        format!("the address '{}' of {name} is not an IP address; left out", address.escape_debug());
                     self.notes.add(format!("line {}", host.line), why);
                 }
             }

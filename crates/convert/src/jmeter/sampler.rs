@@ -56,7 +56,9 @@ impl Plan<'_> {
         }
         match text("HTTPSampler.connect_timeout") {
             none if none.is_empty() || none == "0" => {}
-            ms => say(format!("the timeout of connecting, {ms} ms, is left out: 'timeout' is that of the whole request")),
+            ms => {
+                say(format!("the timeout of connecting, {ms} ms, is left out: 'timeout' is that of the whole request"))
+            }
         }
         let encoding = text("HTTPSampler.contentEncoding");
         if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("utf-8") {
@@ -119,7 +121,12 @@ impl Plan<'_> {
             return;
         }
         self.leave_out(files, "of a request without a body");
-        let pairs = self.pairs(&arguments);
+        self.add_pairs(&arguments, has_body, request);
+    }
+
+    /// In the query, or a form.
+    fn add_pairs(&mut self, arguments: &[&Element], has_body: bool, request: &mut Request) {
+        let pairs = self.pairs(arguments);
         match (pairs.is_empty(), has_body) {
             (true, _) => {}
             (false, true) => {

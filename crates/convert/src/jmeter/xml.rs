@@ -1,5 +1,5 @@
-//! XML as a tree of elements with their lines, which know whether they were read. No DTDs, no external entities; bounded
-//! in depth.
+//! XML as a tree of elements with their lines, which know whether they were read. No DTDs, no external entities;
+//! bounded in depth.
 
 use std::cell::Cell;
 

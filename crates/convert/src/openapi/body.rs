@@ -1,16 +1,29 @@
 //! Bodies of a description: JSON, forms of both kinds, anything else as the text of its example.
 //!
-//! In a multipart form a list is a part for each of its items, bytes are a file, and an object is a part of JSON, unless
-//! `encoding` says otherwise.
+//! In a multipart form a list is a part for each of its items, bytes are a file, and an object is a part of JSON,
+//! unless `encoding` says otherwise.
 
 use serde_json::Value;
 
 use super::Description;
 use super::references::Target;
-use super::style::{Style, of_form, shown};
+use super::style::{ParameterStyle, of_form, plain, shown, with_reserved};
 use crate::model::{Body, Content, Part, Request};
 use crate::node::Node;
 use crate::template::Template;
+
+/// A style that the `encoding` of a field names.
+fn style_of(encoding: Option<&Node>, escape: fn(&str) -> String) -> Option<ParameterStyle<'_>> {
+    let name = encoding.and_then(|encoding| encoding.get("style")).and_then(Node::text);
+    let explode = encoding.and_then(|encoding| encoding.get("explode")).and_then(Node::boolean);
+    let reserved = encoding.and_then(|encoding| encoding.get("allowReserved")).and_then(Node::boolean);
+    if name.is_none() && explode.is_none() && reserved.is_none() {
+        return None;
+    }
+    let name = name.unwrap_or("form");
+    let escape = if reserved == Some(true) { with_reserved } else { escape };
+    Some(ParameterStyle { name, explodes: explode.unwrap_or(name == "form"), escape })
+}
 
 /// Alternatives within alternatives.
 const DEPTH: usize = 10;
@@ -24,7 +37,8 @@ impl<'d> Description<'d> {
             Target::Lost(why) => return self.notes.add(place, why),
         };
         let mut kinds: Vec<(&str, &Node)> = body.fields_of("content").collect();
-        let Some(chosen) = kinds.iter().position(|(kind, _)| kind.contains("json")).or((!kinds.is_empty()).then_some(0))
+        let Some(chosen) =
+            kinds.iter().position(|(kind, _)| kind.contains("json")).or((!kinds.is_empty()).then_some(0))
         else {
             return;
         };
@@ -55,16 +69,13 @@ impl<'d> Description<'d> {
         let mut pairs = Vec::new();
         for (name, value) in value.as_object().into_iter().flatten() {
             let encoding = holder.get("encoding").and_then(|encodings| encodings.get(name));
-            let style = encoding.and_then(|encoding| encoding.get("style")).and_then(Node::text);
-            let explode = encoding.and_then(|encoding| encoding.get("explode")).and_then(Node::boolean);
+            let given = style_of(encoding, of_form);
             let is_json = encoding.and_then(|encoding| encoding.get("contentType")).and_then(Node::text);
             let is_json = is_json.is_some_and(|kind| kind.contains("json"));
-            let has_style = style.is_some() || explode.is_some();
-            let name_of_style = style.unwrap_or("form");
-            let style = Style { name: name_of_style, explodes: explode.unwrap_or(name_of_style == "form"), escape: of_form };
+            let style = given.unwrap_or(ParameterStyle { name: "form", explodes: true, escape: of_form });
             match value {
                 value if is_json => pairs.push(format!("{}={}", of_form(name), of_form(&value.to_string()))),
-                Value::Object(_) if !has_style => {
+                Value::Object(_) if given.is_none() => {
                     pairs.push(format!("{}={}", of_form(name), of_form(&value.to_string())));
                 }
                 value => pairs.extend(style.pairs(name, value)),
@@ -81,6 +92,12 @@ impl<'d> Description<'d> {
             let kind = encoding.and_then(|encoding| encoding.get("contentType")).and_then(Node::text);
             let kind = kind.map(|kinds| kinds.split(',').next().unwrap_or_default().trim().to_owned());
             let items = schema.and_then(|schema| self.items(schema, 0));
+            if let Some(style) = style_of(encoding, plain) {
+                let pairs = style.pairs(name, value);
+                let pairs = pairs.iter().filter_map(|pair| pair.split_once('='));
+                parts.extend(pairs.map(|(name, value)| part(name, &Value::from(value), None, None)));
+                continue;
+            }
             match (value, items) {
                 (Value::Array(values), items) if !kind.as_deref().is_some_and(|kind| kind.contains("json")) => {
                     let is_file = items.is_some_and(|items| self.is_bytes(items, 0));

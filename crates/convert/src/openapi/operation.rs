@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Description;
 use super::references::Target;
-use super::style::{Style, escaped, plain, shown, with_reserved};
+use super::style::{ParameterStyle, escaped, plain, shown, with_reserved};
 use crate::model::Request;
 use crate::node::Node;
 use crate::source;
@@ -77,20 +77,20 @@ impl<'d> Description<'d> {
         let standard = if matches!(within, "path" | "header") { "simple" } else { "form" };
         let style = parameter.get("style").and_then(Node::text).unwrap_or(standard);
         let explodes = parameter.get("explode").and_then(Node::boolean).unwrap_or(style == "form");
-        let style = Style { name: style, explodes, escape: escaped };
+        let style = ParameterStyle { name: style, explodes, escape: escaped };
         match within {
             "path" => places.path = places.path.replace(&format!("{{{name}}}"), &style.in_path(&name, &value)),
             "query" => {
                 let escape = if parameter.is("allowReserved") { with_reserved } else { escaped };
-                places.query.extend(Style { escape, ..style }.pairs(&name, &value));
+                places.query.extend(ParameterStyle { escape, ..style }.pairs(&name, &value));
             }
             "header" => {
-                let text = Style { escape: plain, ..style }.in_path(&name, &value);
+                let text = ParameterStyle { escape: plain, ..style }.in_path(&name, &value);
                 // Examples are folded for readers; a header is one line.
                 let lines: Vec<&str> = text.lines().map(str::trim).collect();
                 request.headers.push((name, Template::text(lines.join(" "))));
             }
-            "cookie" => places.cookies.extend(Style { escape: plain, ..style }.pairs(&name, &value)),
+            "cookie" => places.cookies.extend(ParameterStyle { escape: plain, ..style }.pairs(&name, &value)),
             other => self.notes.add(place, format!("the parameter {name} in '{}' is left out", other.escape_debug())),
         }
     }

@@ -54,7 +54,10 @@ impl<'d> Description<'d> {
                 request.url.push_code(&format!("encodeURIComponent({secret})"));
             }
             (kind, scheme, _) => {
-                self.notes.add(place, format!("the security scheme {name} ({kind} {scheme}) has no counterpart"));
+                self.notes.add(
+                    place,
+                    format!("the security scheme {name} ({}) has no counterpart", format!("{kind} {scheme}").trim()),
+                );
                 return false;
             }
         }

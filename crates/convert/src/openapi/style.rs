@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// How a value is written.
 #[derive(Clone, Copy, Debug)]
-pub struct Style<'s> {
+pub struct ParameterStyle<'s> {
     /// `form`, `simple`, `label`, `matrix`, `spaceDelimited`, `pipeDelimited`, `deepObject`.
     pub name: &'s str,
     pub explodes: bool,
@@ -48,7 +48,7 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-impl Style<'_> {
+impl ParameterStyle<'_> {
     fn word(self, value: &Value) -> String {
         (self.escape)(&shown(value))
     }
@@ -135,8 +135,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn style(name: &str, explodes: bool) -> Style<'_> {
-        Style { name, explodes, escape: escaped }
+    fn style(name: &str, explodes: bool) -> ParameterStyle<'_> {
+        ParameterStyle { name, explodes, escape: escaped }
     }
 
     /// The table of the specification.
@@ -154,7 +154,10 @@ mod tests {
             let found = values.each_ref().map(|value| style(name, explodes).in_path("color", value));
             assert_eq!(found, expected, "{name} {explodes}");
         }
-        assert_eq!(style("simple", false).in_path("v", &json!(["a,b", "c/d", { "e": 1 }])), "a%2Cb,c%2Fd,%7B%22e%22%3A1%7D");
+        assert_eq!(
+            style("simple", false).in_path("v", &json!(["a,b", "c/d", { "e": 1 }])),
+            "a%2Cb,c%2Fd,%7B%22e%22%3A1%7D"
+        );
     }
 
     #[test]
@@ -173,7 +176,7 @@ mod tests {
         let deep = json!({ "a b": { "c": 1 }, "d": [2, "x&y"] });
         assert_eq!(style("deepObject", false).pairs("f", &deep).join("&"), "f[a%20b][c]=1&f[d]=2&f[d]=x%26y");
         assert_eq!(style("form", false).pairs("ids", &json!(["a,b", "c"])).join("&"), "ids=a%2Cb,c");
-        let reserved = Style { escape: with_reserved, ..style("form", false) };
+        let reserved = ParameterStyle { escape: with_reserved, ..style("form", false) };
         assert_eq!(reserved.pairs("p", &json!("a/b?c=d&e é")).join("&"), "p=a/b?c=d%26e%20%C3%A9");
     }
 }

@@ -20,9 +20,9 @@ const JWT: &str = "const jwt = (hash, header, payload, secret) => {
 };";
 
 /// The fields of one way to authenticate.
-struct Fields(Vec<Pair>);
+struct AuthFields(Vec<Pair>);
 
-impl Fields {
+impl AuthFields {
     fn find(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|pair| pair.key == name).and_then(|pair| pair.value.as_deref())
     }
@@ -37,7 +37,7 @@ impl Collection {
     pub(super) fn add_auth(&mut self, json: Option<&Node>, name: &str, request: &mut Request) {
         let Some(json) = json else { return };
         let kind = json.get("type").and_then(Node::text).unwrap_or("noauth");
-        let fields = Fields(pairs(json.get(kind)));
+        let fields = AuthFields(pairs(json.get(kind)));
         match kind {
             "noauth" | "inherit" => {}
             "bearer" if fields.of("token").is_empty() => self.no_token(name),
@@ -48,8 +48,7 @@ impl Collection {
             }
             "oauth2" => self.oauth2(&fields, name, request),
             "basic" => {
-                let (user, password) =
-                    (self.template(fields.of("username")), self.template(fields.of("password")));
+                let (user, password) = (self.template(fields.of("username")), self.template(fields.of("password")));
                 let value = basic(&user, &password);
                 self.needs_base64 |= value.as_text().is_none();
                 set_header(request, "Authorization", value);
@@ -64,8 +63,7 @@ impl Collection {
             }
             "jwt" => self.jwt(&fields, name, request),
             "digest" | "ntlm" => {
-                let (user, password) =
-                    (self.template(fields.of("username")), self.template(fields.of("password")));
+                let (user, password) = (self.template(fields.of("username")), self.template(fields.of("password")));
                 request.params.push((String::from("auth"), source::text(kind)));
                 request.url = with_user(&request.url, &user, &password);
                 let unused = fields.0.iter().filter(|pair| !["username", "password"].contains(&pair.key.as_str()));
@@ -83,7 +81,7 @@ impl Collection {
         self.notes.add(name, "no token is in the collection: set the header Authorization");
     }
 
-    fn oauth2(&mut self, fields: &Fields, name: &str, request: &mut Request) {
+    fn oauth2(&mut self, fields: &AuthFields, name: &str, request: &mut Request) {
         if fields.of("accessToken").is_empty() {
             return self.no_token(name);
         }
@@ -104,7 +102,7 @@ impl Collection {
     }
 
     /// A token that is signed with a shared secret (RFC 7519).
-    fn jwt(&mut self, fields: &Fields, name: &str, request: &mut Request) {
+    fn jwt(&mut self, fields: &AuthFields, name: &str, request: &mut Request) {
         let algorithm = fields.find("algorithm").unwrap_or("HS256");
         let hash = match algorithm {
             "HS256" => "sha256",

@@ -180,7 +180,8 @@ impl Collection {
     /// A list, or lines of text.
     fn add_headers(&mut self, json: Option<&Node>, request: &mut Request) {
         let lines = json.and_then(Node::text).into_iter().flat_map(str::lines);
-        let lines = lines.filter_map(|line| line.split_once(':')).map(|(key, value)| (key.to_owned(), value.trim().to_owned()));
+        let lines =
+            lines.filter_map(|line| line.split_once(':')).map(|(key, value)| (key.to_owned(), value.trim().to_owned()));
         let listed = pairs(json).into_iter().map(|pair| (pair.key, pair.value.unwrap_or_default()));
         for (key, value) in lines.chain(listed).filter(|(key, _)| !key.trim().is_empty()) {
             request.headers.push((key.trim().to_owned(), self.variables.template(&value)));

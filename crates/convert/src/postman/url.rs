@@ -69,9 +69,8 @@ impl Collection {
 }
 
 fn has_bare_percent(text: &str) -> bool {
-    let is_escape = |at: usize| {
-        text.get(at + 1..at + 3).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    };
+    let is_escape =
+        |at: usize| text.get(at + 1..at + 3).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     text.match_indices('%').any(|(at, _)| !is_escape(at))
 }
 
@@ -141,7 +140,8 @@ fn from_parts(json: &Node) -> Option<String> {
     let port = joined("port", "");
     let port = if port.is_empty() { String::new() } else { format!(":{port}") };
     let path = with_path_variables(joined("path", "/").trim_start_matches('/'), json);
-    let query = json.get("query").map_or(String::new(), |query| query.text().map_or_else(|| of_pairs(query), str::to_owned));
+    let query =
+        json.get("query").map_or(String::new(), |query| query.text().map_or_else(|| of_pairs(query), str::to_owned));
     let query = if query.is_empty() { String::new() } else { format!("?{query}") };
     Some(format!("{scheme}{host}{port}/{path}{query}"))
 }
@@ -182,7 +182,8 @@ mod tests {
     #[test]
     fn urls_are_put_together() {
         let parts = Node::from(json!({ "raw": "http://other/", "protocol": "https", "host": ["a", "b"], "port": "1",
-            "path": ["x", ":id", ":no"], "variable": [{ "key": "id", "value": "{{item}}" }, { "key": "no", "value": "" }],
+            "path": ["x", ":id", ":no"],
+            "variable": [{ "key": "id", "value": "{{item}}" }, { "key": "no", "value": "" }],
             "query": [{ "key": "q", "value": "1&2=#" }, { "key": "off", "value": "2", "disabled": true },
                 { "key": "k=", "value": null }, { "key": "e", "value": "" }] }));
         assert_eq!(from_parts(&parts).as_deref(), Some("https://a.b:1/x/{{item}}/:no?q=1%262=%23&k%3D&e="));

@@ -31,8 +31,7 @@ pub fn lines(writer: &mut Writer, request: &Request, indent: usize) -> Vec<Strin
     lines.extend(request.reads.iter().cloned());
     if !request.checks.is_empty() {
         writer.uses("check");
-        let fields: Vec<_> =
-            checks(request).into_iter().map(|(name, code)| (name, format!("(r) => {code}"))).collect();
+        let fields: Vec<_> = checks(request).into_iter().map(|(name, code)| (name, format!("(r) => {code}"))).collect();
         let check = format!("check(response, {});", source::object(&fields, indent + 20));
         let is_long = check.contains('\n');
         lines.push(if is_long { format!("check(response, {});", source::object(&fields, indent)) } else { check });

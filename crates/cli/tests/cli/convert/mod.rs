@@ -96,7 +96,8 @@ fn shapes_of_postman() {
         let items: Vec<_> = shapes.iter().map(|shape| shape.postman(address)).collect();
         json!({ "info": { "name": "shapes", "schema": "https://schema.getpostman.com/" }, "item": items }).to_string()
     };
-    round_trip("shapes.postman.json", |_| true, write);
+    // Postman escapes it in a query.
+    round_trip("shapes.postman.json", |shape| !shape.target.contains('\''), write);
 }
 
 #[test]
