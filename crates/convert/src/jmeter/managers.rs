@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::scope::Scope;
 use super::xml::Element;
 use crate::credentials::{basic, with_user};
-use crate::model::Request;
+use crate::model::{Request, Step};
 use crate::source;
 
 impl Plan<'_> {
@@ -95,6 +95,14 @@ impl Plan<'_> {
             ));
         }
         lines
+    }
+
+    /// Where cookies are kept from one iteration to the next, the first one alone sets them.
+    pub(super) fn cookie_step(&self, lines: Vec<String>) -> Step {
+        match self.keeps_cookies && !self.is_once {
+            true => Step::Block(String::from("if (__ITER === 0)"), vec![Step::Code(lines)]),
+            false => Step::Code(lines),
+        }
     }
 
     /// Fixed addresses, as the option `hosts`.

@@ -49,6 +49,7 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
         first_rows: Vec::new(),
         cookies: Vec::new(),
         is_in_group: false,
+        is_once: false,
         keeps_cookies: false,
         has_cookies: false,
         has_new_users: false,
@@ -207,7 +208,7 @@ impl Plan<'_> {
             }
         }
         match self.is_in_group {
-            true if !cookies.is_empty() => steps.push(Step::Code(cookies)),
+            true if !cookies.is_empty() => steps.push(self.cookie_step(cookies)),
             true => {}
             false => self.cookies.extend(cookies),
         }
@@ -229,7 +230,7 @@ impl Plan<'_> {
         match element.tag.as_str() {
             "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => self.group(element, below, scope),
             "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" => self.sampler(element, below, scope, steps),
-            "GenericController" | "TransactionController" => {
+            "GenericController" | "RecordingController" | "TransactionController" => {
                 let inner = self.inner(below, scope);
                 let has_pauses = inner.iter().any(|step| matches!(step, Step::Sleep(_)));
                 if !element.is("TransactionController.includeTimers") && has_pauses {
@@ -251,6 +252,12 @@ impl Plan<'_> {
             "OnceOnlyController" => {
                 let inner = self.inner(below, scope);
                 steps.push(Step::Block(String::from("if (__ITER === 0)"), inner));
+            }
+            "TestFragmentController" => {
+                element.settle();
+                below.iter().for_each(Element::settle);
+                let why = "a Test Fragment runs where a Module Controller names it; left out with what is below it";
+                self.notes.add(format!("line {}", element.line), why);
             }
             "ForeachController" => self.for_each(element, below, scope, steps),
             "CSVDataSet" | "CookieManager" => {}
@@ -331,7 +338,7 @@ impl Plan<'_> {
             if is_known || is_meaningless(Format::Jmeter, &[&inner.tag]) {
                 if inner.tag == "CookieManager" {
                     let lines = self.cookies(inner);
-                    steps.extend((!lines.is_empty()).then_some(Step::Code(lines)));
+                    steps.extend((!lines.is_empty()).then(|| self.cookie_step(lines)));
                 }
                 continue;
             }

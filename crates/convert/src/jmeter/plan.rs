@@ -24,6 +24,8 @@ pub struct Plan<'s> {
     pub cookies: Vec<String>,
     /// Whether some thread group is being read.
     pub is_in_group: bool,
+    /// Whether that one is run once, by `setup` or `teardown`.
+    pub is_once: bool,
     /// Whether the option `noCookiesReset` is set.
     pub keeps_cookies: bool,
     /// Whether the plan has a Cookie Manager.

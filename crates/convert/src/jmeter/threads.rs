@@ -12,10 +12,11 @@ impl Plan<'_> {
     /// A thread group with what is below it.
     pub(super) fn group(&mut self, element: &Element, below: &[Element], scope: &Scope) {
         self.is_in_group = true;
+        self.is_once = element.tag != "ThreadGroup";
         let mut steps = self.inner(below, scope);
         self.is_in_group = false;
         if !self.cookies.is_empty() {
-            steps.insert(0, Step::Code(self.cookies.clone()));
+            steps.insert(0, self.cookie_step(self.cookies.clone()));
         }
         self.name_errors(element);
         match element.tag.as_str() {

@@ -162,7 +162,7 @@ impl Collection {
             return Body::File(path.to_owned());
         }
         let content = json.at("/file/content").and_then(Node::text).filter(|content| !content.is_empty());
-        let bytes = content.map(|content| base64_simd::STANDARD.decode_to_vec(content.as_bytes()));
+        let bytes = content.map(|content| base64_simd::forgiving_decode_to_vec(content.as_bytes()));
         match (content, bytes) {
             (Some(_), Some(Ok(bytes))) => Body::Bytes(bytes),
             (Some(content), _) => Body::Text(Template::text(content)),

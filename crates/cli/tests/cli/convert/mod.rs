@@ -3,6 +3,7 @@
 
 mod bad;
 mod features;
+mod newman;
 mod offline;
 mod public;
 mod shapes;
@@ -14,6 +15,8 @@ use crate::capture::{Capture, arrived, cases, with_address, write_files};
 use crate::lab::{Lab, Run};
 
 const TABLE: &str = include_str!("../../curl/requests.txt");
+/// What newman sends, recorded by `cargo xtask convert newman`.
+const OF_NEWMAN: &str = include_str!("../../convert/newman.txt");
 
 /// Converts the text, runs the script once, returns the script and what arrived.
 fn sent(name: &str, text: &str, server: &Capture) -> (String, Vec<String>) {
@@ -61,6 +64,15 @@ fn commands_of_curl_send_what_curl_sends() {
     let text: String = cases.iter().map(|(command, _)| with_address(command, &server.address) + "\n").collect();
     let (script, sent) = sent("requests.sh", &text, &server);
     let expected: Vec<String> = cases.iter().map(|(_, sent)| (*sent).to_owned()).collect();
+    compare(&script, &sent, &expected);
+}
+
+#[test]
+fn collections_send_what_newman_sends() {
+    let server = Capture::start().expect("a server");
+    let (script, sent) = sent("newman.json", &newman::collection(OF_NEWMAN, &server.address), &server);
+    let sent: Vec<String> = sent.iter().map(|request| newman::comparable(request)).collect();
+    let expected: Vec<String> = cases(OF_NEWMAN).iter().map(|(_, sent)| (*sent).to_owned()).collect();
     compare(&script, &sent, &expected);
 }
 
