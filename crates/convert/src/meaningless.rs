@@ -5,6 +5,8 @@
 //! of an entry or of an element of JMeter; `*` is one name, `**` any number, and `x-*` one that begins so. Names that a
 //! file chooses itself, of schemas for example, are `_` in a path.
 
+use std::sync::LazyLock;
+
 use crate::Format;
 
 /// Why something means nothing, and where it stands.
@@ -250,9 +252,13 @@ static TABLE: &[Row] = &[
 
 /// Whether what stands at this path means nothing for a script.
 pub fn is_meaningless(format: Format, path: &[&str]) -> bool {
+    // Large descriptions ask a hundred thousand times.
+    static PATTERNS: LazyLock<Vec<(Format, Vec<&str>)>> = LazyLock::new(|| {
+        let split = |row: &'static Row| row.paths.iter().map(|path| (row.format, path.split('/').collect()));
+        TABLE.iter().flat_map(split).collect()
+    });
     let path = if format == Format::OpenApi { with_places(path) } else { path.to_vec() };
-    let paths = TABLE.iter().filter(|row| row.format == format).flat_map(|row| row.paths);
-    paths.into_iter().any(|pattern| matches(&pattern.split('/').collect::<Vec<_>>(), &path))
+    PATTERNS.iter().any(|(known, pattern)| *known == format && matches(pattern, &path))
 }
 
 fn matches(pattern: &[&str], path: &[&str]) -> bool {

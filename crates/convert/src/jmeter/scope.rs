@@ -38,7 +38,8 @@ pub fn hands_down(element: &Element) -> bool {
 
 fn is_defaults(element: &Element) -> bool {
     let is_of_http = |child: &Element| child.attribute("name").starts_with("HTTPSampler.");
-    element.tag == "ConfigTestElement" && element.children.iter().any(is_of_http)
+    let is_named = element.attribute("guiclass") == "HttpDefaultsGui";
+    element.tag == "ConfigTestElement" && (is_named || element.children.iter().any(is_of_http))
 }
 
 impl<'e> Scope<'e> {

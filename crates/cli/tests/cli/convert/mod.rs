@@ -3,6 +3,7 @@
 
 mod bad;
 mod features;
+mod kinds;
 mod newman;
 mod offline;
 mod public;

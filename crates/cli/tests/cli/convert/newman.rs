@@ -21,6 +21,7 @@ pub fn collection(table: &str, address: &str) -> String {
         { "key": "base", "value": format!("http://{address}") },
         { "key": "odd", "value": "a b\"&" },
         { "key": "secret", "value": "s3 cret" },
+        { "key": "number", "value": 5 },
     ]);
     let schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
     json!({ "info": { "name": "newman", "schema": schema }, "variable": variables, "item": items }).to_string()
