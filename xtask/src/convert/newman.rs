@@ -7,7 +7,6 @@ mod table;
 use std::path::Path;
 use std::process::Command;
 
-use super::done;
 use crate::curl::capture::{Capture, arrived, cases};
 use crate::parity::workspace;
 
@@ -21,7 +20,8 @@ pub(super) fn run(folder: &Path) -> Result<(), String> {
     let collection = table::collection(&kept, &server.address);
     std::fs::write(folder.join("newman.json"), collection).map_err(|error| error.to_string())?;
     let newman = std::env::var("NEWMAN").unwrap_or_else(|_| String::from("newman"));
-    done(Command::new(newman).args(["run", "newman.json", "--silent"]).current_dir(folder))?;
+    let done = Command::new(&newman).args(["run", "newman.json", "--silent"]).current_dir(folder).output();
+    done.map_err(|error| format!("cannot run {newman}: {error}"))?;
     let sent: Vec<String> = arrived(&server).iter().map(|request| table::comparable(request)).collect();
     let known = cases(&kept);
     if sent.len() != known.len() {

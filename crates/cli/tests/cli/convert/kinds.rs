@@ -1,5 +1,5 @@
-//! What each format says in ways of its own, run against a server: managers and extractors of JMeter, styles of OpenAPI,
-//! answers without a status in HAR, standard input of a shell, spaces in a log.
+//! What each format says in ways of its own, run against a server: managers and extractors of JMeter, styles of
+//! OpenAPI, answers without a status in HAR, standard input of a shell, spaces in a log.
 
 use super::{convert, sent};
 use crate::capture::{Capture, arrived};
@@ -67,6 +67,7 @@ fn styles_and_parts_of_openapi() {
     let server = Capture::start().expect("a server");
     let parameter = |within: &str, rest: &str| format!("{{ name: v, in: {within}, required: true, {rest} }}");
     let object = "example: { R: 100, G: { a: 1 } }";
+    let json = "content: { application/json: { example: { a: [1] } } }";
     let cases = [
         ("/p/{v}", parameter("path", "example: [\"a,b\", 4]"), "GET /p/a%2Cb,4"),
         ("/m/{v}", parameter("path", "style: matrix, explode: true, example: [3, 4]"), "GET /m/;v=3;v=4"),
@@ -91,9 +92,13 @@ fn styles_and_parts_of_openapi() {
         "openapi: 3.0.3\ninfo: {{ title: t, version: '1' }}\nservers: [{{ url: 'http://{}' }}]\n",
         server.address
     );
-    let form = "  /f: { post: { requestBody: { content: { multipart/form-data: { schema: { type: object, properties: { files: \
-                { type: array, minItems: 2, items: { type: string, format: binary } }, meta: { type: object, properties: \
-                { a: { type: integer } } } } }, encoding: { files: { contentType: image/png } } } } }, responses: {} } }\n";
+    let files = "files: { type: array, minItems: 2, items: { type: string, format: binary } }";
+    let properties = format!("{{ {files}, meta: {{ type: object, properties: {{ a: {{ type: integer }} }} }} }}");
+    let encoding = "encoding: { files: { contentType: image/png } }";
+    let form = format!("{{ schema: {{ type: object, properties: {properties} }}, {encoding} }}");
+    let form = format!(
+        "  /f: {{ post: {{ requestBody: {{ content: {{ multipart/form-data: {form} }} }}, responses: {{}} }} }}\n"
+    );
     let (script, requests) = sent("api.yaml", &format!("{head}paths:\n{paths}{form}"), &server);
     let expected: Vec<&str> = cases.iter().map(|(.., line)| *line).chain(["POST /f"]).collect();
     assert_eq!(lines(&requests), expected, "{script}");
