@@ -67,7 +67,6 @@ fn styles_and_parts_of_openapi() {
     let server = Capture::start().expect("a server");
     let parameter = |within: &str, rest: &str| format!("{{ name: v, in: {within}, required: true, {rest} }}");
     let object = "example: { R: 100, G: { a: 1 } }";
-    let json = "content: { application/json: { example: { a: [1] } } }";
     let cases = [
         ("/p/{v}", parameter("path", "example: [\"a,b\", 4]"), "GET /p/a%2Cb,4"),
         ("/m/{v}", parameter("path", "style: matrix, explode: true, example: [3, 4]"), "GET /m/;v=3;v=4"),
