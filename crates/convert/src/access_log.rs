@@ -123,12 +123,16 @@ fn entry(line: &str) -> Result<LogLine, &'static str> {
         return Err(EXPECTED);
     }
     let agent = quoted(rest).and_then(|(_, rest)| quoted(rest)).map(|(agent, _)| agent);
-    let mut words = request.split(' ');
-    let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (method, target) = request.trim().split_once(' ').unwrap_or((request.as_str(), ""));
+    // A target that a client sent with spaces in it is one target: it ends where the version begins.
+    let target = target.rsplit_once(' ').filter(|(_, last)| is_version(last)).map_or(target, |(target, _)| target);
+    let target = target.trim().replace(' ', "%20");
     let is_method = !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase());
     let is_clean = |text: &str| !text.chars().any(char::is_control);
-    let path =
-        target.find("://").map_or(Some(target), |at| target[at + 3..].find('/').map(|slash| &target[at + 3 + slash..]));
+    let path = target
+        .find("://")
+        .filter(|_| !target.starts_with('/'))
+        .map_or(Some(&target[..]), |at| target[at + 3..].find('/').map(|slash| &target[at + 3 + slash..]));
     match path.filter(|path| path.starts_with('/') && is_clean(path)) {
         Some(path) if is_method && method != "CONNECT" => Ok(LogLine {
             epoch_s,
@@ -138,6 +142,11 @@ fn entry(line: &str) -> Result<LogLine, &'static str> {
         }),
         _ => Err("this request has no method and path that could be sent; left out"),
     }
+}
+
+/// `HTTP/1.1`.
+fn is_version(word: &str) -> bool {
+    word.strip_prefix("HTTP/").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The text in the next quotes, and what stands behind them; `\"` and `\xHH` are read.
@@ -191,6 +200,18 @@ mod tests {
         assert_eq!(entry(common), Ok(expected));
         let combined = format!("{common} \"http://r/\" \"Mozilla \\\"x\\\" \\xc3\\xa9\"");
         assert_eq!(entry(&combined).map(|entry| entry.agent), Ok(Some("Mozilla \"x\" é".into())));
+        for (request, target) in [
+            ("GET /sp ace HTTP/1.1", "/sp%20ace"),
+            ("GET /a  b?c=d e HTTP/2.0", "/a%20%20b?c=d%20e"),
+            ("GET /a HTTP/1.1 b HTTP/1.1", "/a%20HTTP/1.1%20b"),
+            ("GET /old", "/old"),
+            ("GET /old one", "/old%20one"),
+            ("GET http://h/a b HTTP/1.1", "/a%20b"),
+            ("GET /go?to=http://h/ HTTP/1.1", "/go?to=http://h/"),
+        ] {
+            let line = format!("- - - [10/Oct/2000:13:55:36 +0000] \"{request}\" 200 0");
+            assert_eq!(entry(&line).map(|entry| entry.target), Ok(target.to_owned()), "{request}");
+        }
         for wrong in ["", "a", "[x] \"GET / HTTP/1.0\" 200 1", "- - - [10/Oct/2000:13:55:36 -0700] \"GET /\" - 1"] {
             assert!(entry(wrong).is_err(), "{wrong}");
         }

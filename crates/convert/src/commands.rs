@@ -4,11 +4,12 @@
 //! separators, redirections, substitutions. Nothing is run. Variables are marked, and known by their assignments.
 
 use std::collections::HashMap;
-use std::iter::Peekable;
-use std::str::Chars;
 
 use crate::shell;
+use crate::slicer::{Slice, Slicer, printed};
 use crate::template::{self, Template};
+
+pub use crate::slicer::Input;
 
 /// A command.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Command {
     pub line: usize,
     /// Its words, or why they cannot be read.
     pub words: Result<Vec<String>, String>,
+    /// What it reads from its standard input.
+    pub input: Option<Input>,
     /// As it was written.
     pub text: String,
 }
@@ -27,19 +30,33 @@ const MARK: (&str, &str) = ("0onrushvar0", "0end0");
 /// The commands whose first word is one of these, or ends in `/` and one of these.
 pub fn find(text: &str, names: &[&str]) -> Vec<Command> {
     let (mut found, mut known) = (Vec::new(), HashMap::new());
-    let mut slicer = Slicer { rest: text.chars().peekable(), line: 1 };
-    while let Some(Slice { line, text }) = slicer.next() {
+    let mut slicer = Slicer::new(text);
+    let mut piped: Option<Input> = None;
+    while let Some(Slice { line, text, input, is_piped }) = slicer.next() {
         let text = text.trim_start_matches("$ ").trim();
+        let input = input.map(|input| known_input(input, &known)).or(piped.take());
         let first = text.split_whitespace().next().unwrap_or_default();
         let is_one = names.iter().any(|name| first == *name || first.ends_with(&format!("/{name}")));
+        let words = || shell::split(text).map(|words| words.iter().map(|word| replaced(word, &known)).collect());
+        if is_piped {
+            let print = words().ok().and_then(|words: Vec<String>| printed(&words, input.clone()));
+            piped = print.or_else(|| Some(Input::Unknown(unmarked(first))));
+        }
         if !is_one {
             remember(text, &mut known);
             continue;
         }
-        let words = shell::split(text).map(|words| words.iter().map(|word| replaced(word, &known)).collect());
-        found.push(Command { line, words, text: unmarked(text) });
+        found.push(Command { line, words: words(), input, text: unmarked(text) });
     }
     found
+}
+
+fn known_input(input: Input, known: &HashMap<String, String>) -> Input {
+    match input {
+        Input::Text(text) => Input::Text(replaced(&text, known)),
+        Input::File(path) => Input::File(replaced(&path, known)),
+        other => other,
+    }
 }
 
 /// `NAME=value`.
@@ -62,7 +79,8 @@ fn replaced(word: &str, known: &HashMap<String, String>) -> String {
     template::read(word, MARK.0, MARK.1, value).as_text().unwrap_or_default().to_owned()
 }
 
-fn marked(name: &str) -> String {
+/// A variable as a mark within a word.
+pub(crate) fn marked(name: &str) -> String {
     let hex: String = name.bytes().map(|b| format!("{b:02x}")).collect();
     format!("{}{hex}{}", MARK.0, MARK.1)
 }
@@ -87,118 +105,6 @@ pub fn with_variables(text: &str, mut each: impl FnMut(&str)) -> Template {
     })
 }
 
-struct Slicer<'t> {
-    rest: Peekable<Chars<'t>>,
-    line: usize,
-}
-
-struct Slice {
-    line: usize,
-    text: String,
-}
-
-impl Slicer<'_> {
-    fn take(&mut self) -> Option<char> {
-        let c = self.rest.next();
-        self.line += usize::from(c == Some('\n'));
-        c
-    }
-
-    /// The next command, which may be empty.
-    fn next(&mut self) -> Option<Slice> {
-        while self.rest.peek().is_some_and(|c| c.is_whitespace()) {
-            self.take();
-        }
-        self.rest.peek()?;
-        let line = self.line;
-        let mut text = String::new();
-        while let Some(c) = self.take() {
-            match c {
-                '\\' => {
-                    text.push(c);
-                    // The carriage return of a file from Windows.
-                    if self.rest.peek() == Some(&'\r') {
-                        self.take();
-                    }
-                    text.extend(self.take());
-                }
-                '\'' => self.quoted(&mut text, '\''),
-                '"' => self.quoted(&mut text, '"'),
-                '#' if text.is_empty() || text.ends_with(char::is_whitespace) => self.skip_line(),
-                '$' => match self.rest.peek() {
-                    Some('\'') => {
-                        text.push(c);
-                        self.take();
-                        self.quoted(&mut text, '$');
-                    }
-                    _ => self.variable(&mut text),
-                },
-                '>' | '<' => {
-                    let without_number = text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-                    if text[..without_number].ends_with(char::is_whitespace) {
-                        text.truncate(without_number);
-                    }
-                    self.skip_redirection();
-                    text.push(' ');
-                }
-                '&' if self.rest.peek().is_some_and(|c| !c.is_whitespace() && *c != '&') => text.push(c),
-                '\n' | ';' | '|' | '&' | '(' | ')' | '`' => break,
-                c => text.push(c),
-            }
-        }
-        Some(Slice { line, text })
-    }
-
-    fn skip_line(&mut self) {
-        while self.rest.peek().is_some_and(|c| *c != '\n') {
-            self.take();
-        }
-    }
-
-    /// `>file`, `2>&1`, `<<<word`.
-    fn skip_redirection(&mut self) {
-        while self.rest.next_if(|c| ">&<| ".contains(*c)).is_some() {}
-        while self.rest.next_if(|c| !c.is_whitespace() && !";|&)".contains(*c)).is_some() {}
-    }
-
-    /// Up to the closing quote, which is kept; `$` stands for `$'…'`.
-    fn quoted(&mut self, text: &mut String, quote: char) {
-        text.push(if quote == '$' { '\'' } else { quote });
-        while let Some(c) = self.take() {
-            match c {
-                '$' if quote == '"' => self.variable(text),
-                '\\' if quote != '\'' => {
-                    text.push(c);
-                    text.extend(self.take());
-                }
-                c => {
-                    text.push(c);
-                    if c == quote || quote == '$' && c == '\'' {
-                        return;
-                    }
-                }
-            }
-        }
-    }
-
-    /// What stands behind a `$`: a name becomes its mark, anything else stays.
-    fn variable(&mut self, text: &mut String) {
-        let mut ahead = self.rest.clone();
-        let in_braces = ahead.next_if_eq(&'{').is_some();
-        let mut name = String::new();
-        while let Some(c) = ahead.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
-            name.push(c);
-        }
-        let is_name = !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit());
-        if is_name && (!in_braces || ahead.next() == Some('}')) {
-            self.rest = ahead;
-            text.push_str(&marked(&name));
-        } else {
-            text.push('$');
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +118,44 @@ mod tests {
             Err(why) => format!("{} !{why}", command.line),
         };
         find(text, &["curl"]).iter().map(one).collect()
+    }
+
+    #[test]
+    fn standard_input_is_known() {
+        let input = |text: &str| {
+            let found = find(text, &["curl"]);
+            let shown = |text: &str| unmarked(text).replace('\n', "/");
+            match found.last().and_then(|command| command.input.clone()) {
+                Some(Input::Text(text)) => shown(&text),
+                Some(Input::File(path)) => format!("file {}", shown(&path)),
+                Some(Input::Unknown(why)) => format!("of {why}"),
+                None => String::from("none"),
+            }
+        };
+        for (text, expected) in [
+            ("curl -d @- h <<END\n{\"a\": 1}\nEND\n", "{\"a\": 1}/"),
+            ("curl -d @- h <<'E'\n$A \\$\nE\n", "$A \\$/"),
+            ("A=1\ncurl -d @- h << E\n$A ${B} \\$C\nE\n", "1 $B $C/"),
+            ("curl -d @- h <<-E\n\ta\n\tE\n", "a/"),
+            ("curl -d @- <<\"A B\" h\nx\nA B\n", "x/"),
+            ("curl -d @- h <<<'a b'", "a b/"),
+            ("curl -d @- h <<< $'a\\tb'", "a\tb/"),
+            ("curl -d @- h < body.json", "file body.json"),
+            ("cat <<E | curl -d @- h\nx\nE\n", "x/"),
+            ("cat b.json | curl -d @- h", "file b.json"),
+            ("echo '{}' | curl -d @- h", "{}/"),
+            ("echo -n a b | curl -d @- h", "a b"),
+            ("printf 'a\\nb' | curl -d @- h", "a/b"),
+            ("jq . a | curl -d @- h", "of jq"),
+            ("echo a || curl h", "none"),
+            ("echo a; curl h", "none"),
+        ] {
+            assert_eq!(input(text), expected, "{text}");
+        }
+        assert_eq!(
+            shown("curl a <<E; curl b\nx\nE\ncurl -d \"$(cat <<'F'\n{\"q\": \"$1\"}\nF\n)\" c\n"),
+            ["1 'curl' 'a'", "1 'curl' 'b'", "4 'curl' '-d' '{\"q\": \"$1\"}' 'c'"]
+        );
     }
 
     #[test]

@@ -8,16 +8,20 @@
 mod access_log;
 pub mod commands;
 mod conversion;
+mod credentials;
 mod detect;
 mod har;
 mod identifier;
 mod jmeter;
+mod meaningless;
 pub mod model;
+mod node;
 mod notes;
 mod openapi;
 mod postman;
 pub mod recording;
 pub mod shell;
+mod slicer;
 pub mod source;
 pub mod template;
 mod vegeta;
@@ -28,6 +32,7 @@ use std::io::Read;
 
 pub use conversion::{Converted, Settings};
 pub use detect::{Format, detect};
+pub use meaningless::is_meaningless;
 pub use notes::{Note, Notes, Problem};
 pub use write::{Style, script as write_script};
 

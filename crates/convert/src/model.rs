@@ -79,9 +79,11 @@ pub struct Request {
     pub body: Body,
     /// Further params: names and JavaScript.
     pub params: Vec<(String, String)>,
-    /// What must hold of the response: names, and expressions in `r`.
+    /// Lines behind the call and before the checks that read `response`.
+    pub reads: Vec<String>,
+    /// What must hold of the response: names, and expressions in `r`. Names may repeat.
     pub checks: Vec<(String, String)>,
-    /// Lines behind it that read `response`.
+    /// Lines behind the checks that read `response`.
     pub after: Vec<String>,
 }
 

@@ -68,6 +68,11 @@ impl Template {
         }
     }
 
+    /// Whether a piece of text has this character.
+    pub fn has_text(&self, c: char) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(c)))
+    }
+
     /// The text it begins with.
     pub fn leading_text(&self) -> &str {
         match self.pieces.first() {

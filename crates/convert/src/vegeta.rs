@@ -3,12 +3,10 @@
 //! Bodies of text targets are files, which the script opens; those of JSON targets are in them. vegeta takes targets in
 //! turn at a rate that stands on its command line, so the script has them in order and no load.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-
+use crate::Format;
 use crate::conversion::{Converted, Settings};
 use crate::model::{Body, Function, Request, Step, Test};
+use crate::node::Node;
 use crate::notes::{Notes, Problem};
 use crate::template::Template;
 
@@ -21,30 +19,21 @@ pub fn read(text: &str, _settings: &Settings) -> Result<Converted, Problem> {
     Ok(Converted { test: Test { functions, ..Test::default() }, notes })
 }
 
-#[derive(Deserialize)]
-struct TargetObject {
-    #[serde(default)]
-    method: String,
-    url: String,
-    #[serde(default)]
-    body: Option<String>,
-    #[serde(default)]
-    header: Option<BTreeMap<String, Vec<String>>>,
-}
-
 fn objects(text: &str, notes: &mut Notes) -> Result<Vec<Request>, Problem> {
     let mut requests = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let target: TargetObject = serde_json::from_str(line).map_err(|error| {
-            let problem = Problem::from(error);
-            Problem { line: Some(at + 1), ..problem }
-        })?;
-        let method = if target.method.is_empty() { "GET" } else { &target.method };
-        let mut request = Request::new(method, Template::text(target.url));
-        for (name, values) in target.header.into_iter().flatten() {
-            request.headers.extend(values.into_iter().map(|value| (name.clone(), Template::text(value))));
+        let refuse = |problem: Problem| Problem { line: Some(at + 1), ..problem };
+        let target: Node = serde_json::from_str(line).map_err(|error| refuse(Problem::from(error)))?;
+        let url = target.get("url").and_then(Node::text);
+        let url =
+            url.ok_or_else(|| Problem::at(at + 1, "this target has no 'url', expected {\"url\": \"http://…\"}"))?;
+        let method = target.text_of("method");
+        let mut request = Request::new(if method.is_empty() { "GET" } else { method }, Template::text(url));
+        for (name, values) in target.fields_of("header") {
+            let values = values.items().iter().filter_map(Node::text);
+            request.headers.extend(values.map(|value| (name.to_owned(), Template::text(value))));
         }
-        let body = target.body.filter(|body| !body.is_empty());
+        let body = target.get("body").and_then(Node::text).filter(|body| !body.is_empty());
         request.body = body.map_or(Body::None, |body| match base64_simd::STANDARD.decode_to_vec(body.as_bytes()) {
             Ok(bytes) => String::from_utf8(bytes)
                 .map_or_else(|error| Body::Bytes(error.into_bytes()), |text| Body::Text(Template::text(text))),
@@ -54,6 +43,9 @@ fn objects(text: &str, notes: &mut Notes) -> Result<Vec<Request>, Problem> {
             }
         });
         requests.push(request);
+        target.unread(Format::Vegeta, &mut |unread| {
+            notes.add(format!("line {}", at + 1), format!("{} is left out", unread.path.join(".").escape_debug()));
+        });
     }
     Ok(requests)
 }

@@ -47,7 +47,9 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
     let mut request = Request::new("GET", with_variables(url, |_| {}));
     request.headers = line.headers.iter().map(|(name, value)| (name.clone(), with_variables(value, |_| {}))).collect();
     request.params.push((String::from("redirects"), String::from("0")));
-    request.params.extend(line.timeout.iter().map(|time| (String::from("timeout"), format!("'{time}'"))));
+    request
+        .params
+        .extend(line.timeout.iter().map(|time| (String::from("timeout"), with_variables(time, |_| {}).expression())));
     let mut steps = Vec::new();
     if let Some(script) = &line.script {
         steps.extend(lua(script, &mut request, settings, &place, &mut notes));
@@ -243,6 +245,9 @@ mod tests {
             let problem = read(text, &settings()).expect_err(text);
             assert!(problem.message.contains(said) && problem.line == Some(1), "{problem:?}");
         }
+        let timeout = read("wrk --timeout=\"2'$T\" http://h/", &settings()).expect("good");
+        let script = write_script(timeout.test, &settings().style).0;
+        assert!(script.contains("timeout: `2'${__ENV.T}`"), "{script}");
         let rate = read("wrk2 -R 2k -c 5 http://h/", &settings()).expect("good");
         assert!(rate.test.options[0].1.contains("rate: 2000"), "{:?}", rate.test.options);
     }

@@ -46,7 +46,8 @@ const FORMATS: &[Written] = &[
     },
     Written {
         name: "postman.json",
-        keeps: |_| true,
+        // Postman escapes it in a query.
+        keeps: |shape| !shape.target.contains('\''),
         write: |shapes, at| {
             let items: Vec<_> = shapes.iter().map(|shape| shape.postman(at)).collect();
             json!({ "info": { "name": "shapes" }, "item": items }).to_string()

@@ -1,10 +1,11 @@
-//! `cargo xtask convert`: a recording of 200 MB, thousands of files that other people published, and converted scripts
-//! run by k6.
+//! `cargo xtask convert`: a recording of 200 MB, thousands of files that other people published, converted scripts run
+//! by k6, and what newman sends for collections.
 //!
-//! Not part of `cargo test`, because it needs k6 and packages of npm and PyPI, and takes minutes.
+//! Not part of `cargo test`, because it needs k6, newman and packages of npm and PyPI, and takes minutes.
 
 mod by_k6;
 mod large;
+mod newman;
 mod public;
 
 use std::process::{Command, Output};
@@ -13,7 +14,7 @@ use crate::programs;
 
 /// Runs the parts that are named, or all.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    const PARTS: [&str; 3] = ["large", "public", "k6"];
+    const PARTS: [&str; 4] = ["large", "public", "k6", "newman"];
     if let Some(other) = arguments.iter().find(|part| !PARTS.contains(&part.as_str())) {
         return Err(format!("found '{other}', expected some of {}", PARTS.join(", ")));
     }
@@ -28,6 +29,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     if is_wanted("k6") {
         by_k6::run(&onrush, &folder)?;
+    }
+    if is_wanted("newman") {
+        newman::run(&folder)?;
     }
     std::fs::remove_dir_all(&folder).map_err(|error| format!("cannot remove {}: {error}", folder.display()))
 }

@@ -136,6 +136,7 @@ pub const WRK: Subject = Subject {
     examples: &[
         "B=http://h\nwrk -t2 -c 10k -d 30s -s post.lua -H \"A: $B\" --timeout=2 \"$B/x?y=${z}\" > f 2>&1\n",
         "wrk2 -R 2k $'http://h/\\x41' | tee x; (wrk 'http://h/' \\\n  -c 5) & # end",
+        "cat <<-'E' <<F | wrk \"$(cat <<G\nhttp://h/$x\nG\n)\" <<< $'a' < f\n\tE\nF\n",
     ],
     words: &["'", "\"", "$'", "\\", "\n", "$(", "`", "${", "<<", ">", "&&", ";", "#", "wrk ", "-c ", "=", "|"],
     start: || start(Format::Wrk),

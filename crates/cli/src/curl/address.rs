@@ -68,15 +68,13 @@ impl Address {
         self.path = format!("/{}", kept.join("/"));
     }
 
-    /// Adds to the query.
+    /// Adds to the query; one that ends in `&` needs no other.
     pub fn add_query(&mut self, more: &str) {
-        match &mut self.query {
-            Some(query) if !query.is_empty() => {
-                query.push('&');
-                query.push_str(more);
-            }
-            _ => self.query = Some(more.to_owned()),
+        let query = self.query.get_or_insert_default();
+        if !query.is_empty() && !query.ends_with('&') {
+            query.push('&');
         }
+        query.push_str(more);
     }
 
     /// Sets name and password.
@@ -95,6 +93,9 @@ impl Address {
 
     /// The URL as requests read it, or why it is not a URL.
     pub fn check(&self) -> Result<Url, String> {
+        if self.query.as_ref().is_some_and(|query| query.contains(char::is_whitespace)) {
+            return Err(format!("{}: a query has no spaces: write %20", self.text()));
+        }
         Url::parse(&self.text()).map_err(|error| match error.message.as_str() {
             "http: no Host in request URL" => format!("{}: found no host, expected http://host/path", self.text()),
             message => message.to_owned(),

@@ -241,6 +241,8 @@ pub static FLAGS: &[Flag] = &[
     with("trace-ascii", None, Output),
     alone("trace-time", None, Output),
     alone("no-buffer", Some('N'), Output),
+    alone("buffer", None, Output),
+    alone("progress-meter", None, Output),
     with("stderr", None, Output),
     alone("styled-output", None, Output),
     alone("no-styled-output", None, Output),
@@ -256,7 +258,12 @@ pub static FLAGS: &[Flag] = &[
     alone("tcp-nodelay", None, Usual),
     alone("disable", Some('q'), Usual),
     with("keepalive-time", None, Usual),
-    alone("no-keepalive", None, Usual),
+    alone("keepalive", None, Usual),
+    alone("alpn", None, Usual),
+    alone("npn", None, Usual),
+    alone("no-npn", None, Usual),
+    alone("sessionid", None, Usual),
+    alone("no-sessionid", None, Usual),
 
     alone("http1.0", Some('0'), PROTOCOL),
     alone("http0.9", None, PROTOCOL),
@@ -323,6 +330,32 @@ pub static FLAGS: &[Flag] = &[
     with("ftp-port", Some('P'), NO_CHOICE),
 ];
 
+/// Flags of curl that are on or off, which `--no-NAME` turns off.
+#[rustfmt::skip]
+static SWITCHES: [&str; 108] = [
+    "alpn", "anyauth", "append", "basic", "buffer", "ca-native", "cert-status", "clobber", "compressed",
+    "compressed-ssh", "create-dirs", "crlf", "digest", "disable", "disable-eprt", "disable-epsv",
+    "disallow-username-in-url", "doh-cert-status", "doh-insecure", "dump-ca-embed", "fail", "fail-early",
+    "fail-with-body", "false-start", "form-escape", "ftp-create-dirs", "ftp-pasv", "ftp-pret", "ftp-skip-pasv-ip",
+    "ftp-ssl-ccc", "ftp-ssl-control", "get", "globoff", "haproxy-protocol", "head", "http0.9",
+    "ignore-content-length", "include", "insecure", "junk-session-cookies", "keepalive", "list-only", "location",
+    "location-trusted", "mail-rcpt-allowfails", "manual", "metalink", "mptcp", "negotiate", "netrc",
+    "netrc-optional", "npn", "ntlm", "ntlm-wb", "parallel", "parallel-immediate", "path-as-is", "post301", "post302",
+    "post303", "progress-bar", "progress-meter", "proxy-anyauth", "proxy-basic", "proxy-ca-native", "proxy-digest",
+    "proxy-http2", "proxy-insecure", "proxy-negotiate", "proxy-ntlm", "proxy-ssl-allow-beast",
+    "proxy-ssl-auto-client-cert", "proxytunnel", "raw", "remote-header-name", "remote-name", "remote-name-all",
+    "remote-time", "remove-on-error", "retry-all-errors", "retry-connrefused", "sasl-ir", "sessionid", "show-error",
+    "silent", "skip-existing", "socks5-basic", "socks5-gssapi", "socks5-gssapi-nec", "ssl", "ssl-allow-beast",
+    "ssl-auto-client-cert", "ssl-no-revoke", "ssl-reqd", "ssl-revoke-best-effort", "styled-output",
+    "suppress-connect-headers", "tcp-fastopen", "tcp-nodelay", "tftp-no-options", "tls-earlydata", "tr-encoding",
+    "trace-ids", "trace-time", "use-ascii", "verbose", "version", "xattr",
+];
+
+/// Whether curl knows `--no-NAME` of it.
+pub fn is_switch(long: &str) -> bool {
+    SWITCHES.contains(&long)
+}
+
 /// The flag of this long name.
 pub fn by_name(long: &str) -> Option<&'static Flag> {
     FLAGS.iter().find(|flag| flag.long == long)
@@ -348,6 +381,13 @@ mod tests {
                 flag.letter
             );
             assert!(!flag.long.starts_with('-'));
+        }
+    }
+
+    #[test]
+    fn what_can_be_turned_off_takes_no_value() {
+        for name in SWITCHES {
+            assert!(by_name(name).is_none_or(|flag| !flag.takes_value), "--{name}");
         }
     }
 

@@ -119,6 +119,10 @@ impl Reader {
             self.take(flag.act, flag.takes_value, spelled, attached);
         } else if let Some(takes_word) = flags::takes_word(name) {
             self.own(word, &spelled, takes_word, attached);
+        } else if let Some(off) = name.strip_prefix("no-").filter(|off| flag::is_switch(off)) {
+            // What is off at the end was never on.
+            let act = flag::by_name(off).map(|flag| flag.act);
+            self.line.given.retain(|given| Some(given.act) != act);
         } else {
             let known = flag::FLAGS.iter().map(|flag| flag.long).chain(flags::names());
             let problem = match units::suggest::closest(name, known) {
@@ -338,6 +342,8 @@ mod tests {
             (Dialect::Curl, "--http3 h:1", "--http3: Onrush speaks HTTP/1.1 and HTTP/2"),
             (Dialect::Curl, "h:1 -H", "-H: expected a value behind it"),
             (Dialect::Run, "--head=5 h:1", "--head takes no value, found '5'"),
+            (Dialect::Curl, "--no-http2 h:1", "unknown flag --no-http2"),
+            (Dialect::Curl, "--no-request h:1", "unknown flag --no-request"),
             (Dialect::Curl, "'curl \"a b'", "the pasted command cannot be read: a \" is not closed"),
         ] {
             let problems = read(dialect, line).problems;

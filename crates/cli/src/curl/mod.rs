@@ -9,6 +9,7 @@ pub mod body;
 pub mod flag;
 mod form;
 mod headers;
+pub mod input;
 pub mod letter;
 pub mod line;
 mod reach;

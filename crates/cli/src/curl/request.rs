@@ -108,7 +108,7 @@ impl<'a> Draft<'a> {
             Act::UserAgent => self.headers.standard("User-Agent", value.to_owned()),
             Act::Cookie => self.cookies.push(cookie(given)?),
             Act::Referer => self.headers.standard("Referer", referer(given)?.to_owned()),
-            Act::Range => self.headers.standard("Range", format!("bytes={value}")),
+            Act::Range => self.headers.standard("Range", format!("bytes={}", range(value))),
             Act::Compressed => self.headers.standard("Accept-Encoding", String::from("deflate, gzip, br, zstd")),
             Act::Location => self.follow = true,
             Act::MaxRedirects => self.max_redirects = Some(redirects(given)?),
@@ -142,10 +142,12 @@ impl<'a> Draft<'a> {
             url.squash_dots();
         }
         if self.get && !self.data.is_empty() {
-            let query = std::mem::take(&mut self.data).query()?;
-            self.queries.insert(0, query);
+            // curl's data of -G takes the place of --url-query.
+            self.queries = vec![std::mem::take(&mut self.data).query()?];
         }
-        self.queries.iter().for_each(|query| url.add_query(query));
+        if !self.queries.is_empty() {
+            url.add_query(&self.queries.join("&"));
+        }
         if let Some((name, password)) = &self.user {
             url.set_user(name, password);
         }
@@ -325,6 +327,15 @@ fn referer(given: &Given) -> Result<&str, String> {
     }
 }
 
+/// A number alone is where the range begins.
+fn range(value: &str) -> String {
+    let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+    match value[..digits].parse::<u64>() {
+        Ok(start) if !value.contains('-') => format!("{start}-"),
+        _ => value.to_owned(),
+    }
+}
+
 fn redirects(given: &Given) -> Result<u32, String> {
     match given.value.as_str() {
         // curl's word for no limit.
@@ -374,6 +385,13 @@ mod tests {
             ("HTTPS://h?q", "https://h/?q"),
             ("-G -d a=b -d c --data-urlencode 'd=e f' h/?q=1", "http://h/?q=1&a=b&c&d=e+f"),
             ("--url-query 'a=b c' --url-query +d=%20 h", "http://h/?a=b+c&d=%20"),
+            ("--url-query c=d 'h/?a=b&'", "http://h/?a=b&c=d"),
+            ("--url-query c=d 'h/?'", "http://h/?c=d"),
+            ("--url-query '&c=d' h/?a", "http://h/?a&&c=d"),
+            ("--url-query '=v w' h/?a#f", "http://h/?a&v+w"),
+            ("--url-query + 'h/?a'", "http://h/?a&"),
+            ("-G -d b=c --url-query x=y 'h/?a&'", "http://h/?a&b=c"),
+            ("-G -d '&b=c' -d d h/?a", "http://h/?a&&b=c&d"),
             ("-u 'me:p@s:s' h/x", "http://me:p%40s%3As@h/x"),
             ("-g 'h/{a}[1]'", "http://h/{a}[1]"),
         ] {
@@ -388,6 +406,16 @@ mod tests {
             ("-d a h", "POST http://h/ Content-Type=application/x-www-form-urlencoded|Accept=*/*"),
             ("-X PUT --json {} h", "PUT http://h/ Content-Type=application/json|Accept=application/json"),
             ("-I h", "HEAD http://h/ Accept=*/*"),
+            ("-r 600 h", "GET http://h/ Range=bytes=600-|Accept=*/*"),
+            ("-r 600,700 h", "GET http://h/ Range=bytes=600-|Accept=*/*"),
+            ("-r 007 h", "GET http://h/ Range=bytes=7-|Accept=*/*"),
+            ("-r -5 h", "GET http://h/ Range=bytes=-5|Accept=*/*"),
+            ("-r 5-6,8- h", "GET http://h/ Range=bytes=5-6,8-|Accept=*/*"),
+            ("-L --no-location --compressed --no-compressed --no-ftp-pasv h", "GET http://h/ Accept=*/*"),
+            (
+                "-I --no-head --no-get --no-fail -d a h",
+                "POST http://h/ Content-Type=application/x-www-form-urlencoded|Accept=*/*",
+            ),
             ("-H 'accept: a' -H 'Accept: b' h", "GET http://h/ accept=a, b"),
             ("-H Accept: -H 'X;' -H 'User-Agent:' h", "GET http://h/ User-Agent=|X="),
             (
@@ -441,6 +469,7 @@ mod tests {
             ("--connect-to h:1:name:2 h", "with an IP address"),
             ("-d @/no/such h", "cannot read the file /no/such"),
             ("-d @- h", "standard input"),
+            ("--url-query '+a b' h", "a query has no spaces"),
             ("--key k h", "expected --cert"),
             ("--abstract-unix-socket '' h", "found an empty name, expected that of a socket"),
         ] {

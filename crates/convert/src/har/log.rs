@@ -5,10 +5,17 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::entry::Entry;
+use crate::node::Node;
+
+/// A part of a log.
+pub enum Found<'k> {
+    /// The next entry.
+    Entry(Node),
+    /// Another field, with its name.
+    Beside(&'k str, Node),
+}
 
 /// Titles of pages by id.
 pub type Titles = HashMap<String, String>;
@@ -17,7 +24,7 @@ pub type Titles = HashMap<String, String>;
 pub fn read<'de, D: Deserializer<'de>>(
     reader: D,
     titles: &mut Titles,
-    each: &mut impl FnMut(Entry),
+    each: &mut impl FnMut(Found),
 ) -> Result<bool, D::Error> {
     let log = Object { key: "log", inner: Log { titles, each } };
     log.deserialize(reader).map(|found| found.unwrap_or(false))
@@ -61,15 +68,7 @@ struct Log<'a, F> {
     each: &'a mut F,
 }
 
-#[derive(Deserialize)]
-struct Page {
-    #[serde(default)]
-    id: String,
-    #[serde(default)]
-    title: String,
-}
-
-impl<'de, F: FnMut(Entry)> DeserializeSeed<'de> for Log<'_, F> {
+impl<'de, F: FnMut(Found)> DeserializeSeed<'de> for Log<'_, F> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
@@ -77,7 +76,7 @@ impl<'de, F: FnMut(Entry)> DeserializeSeed<'de> for Log<'_, F> {
     }
 }
 
-impl<'de, F: FnMut(Entry)> Visitor<'de> for Log<'_, F> {
+impl<'de, F: FnMut(Found)> Visitor<'de> for Log<'_, F> {
     type Value = bool;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -93,10 +92,13 @@ impl<'de, F: FnMut(Entry)> Visitor<'de> for Log<'_, F> {
                     map.next_value_seed(Entries { each: &mut *self.each })?;
                 }
                 "pages" => {
-                    let pages = map.next_value::<Option<Vec<Page>>>()?.unwrap_or_default();
-                    self.titles.extend(pages.into_iter().map(|page| (page.id, page.title)));
+                    let pages: Node = map.next_value()?;
+                    for page in pages.items() {
+                        self.titles.insert(page.text_of("id").to_owned(), page.text_of("title").to_owned());
+                    }
+                    (self.each)(Found::Beside("pages", pages));
                 }
-                _ => drop(map.next_value::<IgnoredAny>()?),
+                _ => (self.each)(Found::Beside(&key, map.next_value()?)),
             }
         }
         Ok(has_entries)
@@ -107,7 +109,7 @@ struct Entries<'a, F> {
     each: &'a mut F,
 }
 
-impl<'de, F: FnMut(Entry)> DeserializeSeed<'de> for Entries<'_, F> {
+impl<'de, F: FnMut(Found)> DeserializeSeed<'de> for Entries<'_, F> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
@@ -115,7 +117,7 @@ impl<'de, F: FnMut(Entry)> DeserializeSeed<'de> for Entries<'_, F> {
     }
 }
 
-impl<'de, F: FnMut(Entry)> Visitor<'de> for Entries<'_, F> {
+impl<'de, F: FnMut(Found)> Visitor<'de> for Entries<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -123,8 +125,8 @@ impl<'de, F: FnMut(Entry)> Visitor<'de> for Entries<'_, F> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
-        while let Some(entry) = entries.next_element::<Entry>()? {
-            (self.each)(entry);
+        while let Some(entry) = entries.next_element::<Node>()? {
+            (self.each)(Found::Entry(entry));
         }
         Ok(())
     }

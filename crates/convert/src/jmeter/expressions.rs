@@ -24,6 +24,8 @@ enum Origin {
 #[derive(Debug, Default)]
 pub struct PlanVariables {
     origins: BTreeMap<String, Origin>,
+    /// Names that hold every match of an extractor.
+    lists: Vec<String>,
     used: Vec<String>,
     unknown: Vec<String>,
 }
@@ -42,6 +44,35 @@ impl PlanVariables {
     /// What an extractor sets.
     pub fn extracted(&mut self, name: &str) {
         self.origins.insert(name.to_owned(), Origin::Extracted);
+    }
+
+    /// What an extractor sets to a list of all matches: `name_1`, `name_2`, `name_matchNr` in the plan.
+    pub fn extracted_all(&mut self, name: &str) {
+        self.extracted(name);
+        self.lists.push(name.to_owned());
+    }
+
+    /// Whether it holds every match of an extractor.
+    pub fn is_list(&self, name: &str) -> bool {
+        self.lists.iter().any(|known| known == name)
+    }
+
+    /// A text with the values that its variables have in the plan, as far as they are known.
+    pub fn resolved(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for _ in 0..5 {
+            let known = |inside: &str| match self.origins.get(inside) {
+                Some(Origin::Plan(value)) => Some(Template::text(value.as_str())),
+                _ if inside.starts_with("__P(") => arguments(inside).get(1).map(|value| Template::text(value.as_str())),
+                _ => None,
+            };
+            let replaced = template::read(&text, "${", "}", known);
+            match replaced.as_text() {
+                Some(next) if next != text && next.len() < 100_000 => text = next.to_owned(),
+                _ => break,
+            }
+        }
+        text
     }
 
     /// The variable's name in the script, for a value that is set.
@@ -95,6 +126,16 @@ impl PlanVariables {
     }
 
     fn expression(&mut self, name: &str) -> String {
+        if !self.origins.contains_key(name)
+            && let Some((list, which)) = name.rsplit_once('_')
+            && self.is_list(list)
+        {
+            match which.parse::<usize>() {
+                Ok(number) if number > 0 => return format!("({}[{}] ?? '')", self.expression(list), number - 1),
+                _ if which == "matchNr" => return format!("{}.length", self.expression(list)),
+                _ => {}
+            }
+        }
         if !self.used.iter().any(|used| used == name) {
             self.used.push(name.to_owned());
         }
@@ -130,6 +171,7 @@ impl PlanVariables {
                 Some(Origin::Plan(value)) => {
                     format!("const {word} = {} || {};", environment(&name), self.template(&value).expression())
                 }
+                Some(Origin::Extracted) if self.is_list(&name) => format!("let {word} = [];"),
                 Some(Origin::Extracted) => format!("let {word} = '';"),
                 Some(Origin::Unknown) | None => {
                     notes.add("", format!("the variable {name} is not defined in the plan: give it by -e '{name}=…'"));

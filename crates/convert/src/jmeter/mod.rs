@@ -4,37 +4,31 @@
 //! counted; their children are kept. Elements that are switched off are left out, with a note. Scripts in other
 //! languages stay as comments.
 
+mod assert;
 mod expressions;
+mod extract;
+mod managers;
 mod plan;
 mod sampler;
 mod scope;
 mod threads;
 mod xml;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
+use crate::Format;
 use crate::conversion::{Converted, Settings};
 use crate::identifier::identifier;
-use crate::model::{Function, Step, Test};
+use crate::meaningless::is_meaningless;
+use crate::model::{Function, Step, Test, requests_mut};
 use crate::notes::{Notes, Problem};
 use crate::recording::group_name;
 use crate::source;
 use expressions::PlanVariables;
+use extract::EXTRACTORS;
 use plan::Plan;
 use scope::Scope;
 use xml::Element;
-
-/// What only shows, or happens anyway.
-const SILENT: [&str; 8] = [
-    "ResultCollector",
-    "CookieManager",
-    "AuthManager",
-    "DNSCacheManager",
-    "Summariser",
-    "DebugSampler",
-    "TestPlan",
-    "Arguments",
-];
 
 /// An element with the tree that belongs to it.
 type Place<'e> = (&'e Element, &'e [Element]);
@@ -52,6 +46,16 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
         test: Test::default(),
         scenarios: Map::new(),
         rows: Vec::new(),
+        first_rows: Vec::new(),
+        cookies: Vec::new(),
+        is_in_group: false,
+        is_once: false,
+        keeps_cookies: false,
+        has_cookies: false,
+        has_new_users: false,
+        hosts: Vec::new(),
+        keep_alive: Vec::new(),
+        is_serial: false,
     };
     let tree = root.children.iter().find(|child| child.tag == "hashTree").map_or(&[][..], |tree| &tree.children);
     plan.declarations(tree);
@@ -60,10 +64,9 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
     if !steps.is_empty() {
         plan.test.functions.push(Function { name: None, steps });
     }
-    if !plan.scenarios.is_empty() {
-        let scenarios = Value::Object(std::mem::take(&mut plan.scenarios));
-        plan.test.option("scenarios", &scenarios);
-    }
+    plan.finish_groups();
+    plan.finish_connections();
+    root.unread(&mut |path, element| plan.unread(path, element));
     plan.variables.declare(&mut plan.test, &mut plan.notes);
     Ok(Converted { test: plan.test, notes: plan.notes })
 }
@@ -73,6 +76,21 @@ fn entries(tree: &[Element]) -> impl Iterator<Item = Place<'_>> {
         let own = tree.get(at + 1).filter(|next| next.tag == "hashTree");
         (element, own.map_or(&[][..], |tree| &tree.children))
     })
+}
+
+/// The lines of the script that an element holds.
+fn script_of(element: &Element) -> Vec<String> {
+    const NAMES: [&str; 7] = [
+        "script",
+        "BeanShellSampler.query",
+        "IfController.condition",
+        "WhileController.condition",
+        "BeanShellAssertion.query",
+        "query",
+        "filename",
+    ];
+    let script = NAMES.iter().map(|name| element.text_of(name)).find(|text| !text.trim().is_empty());
+    script.unwrap_or_default().lines().map(|line| format!("  {line}")).collect()
 }
 
 fn is_on(element: &Element) -> bool {
@@ -86,18 +104,19 @@ impl Plan<'_> {
             match element.tag.as_str() {
                 "Arguments" => self.arguments(element),
                 "TestPlan" => {
+                    element.visit();
+                    self.is_serial = element.is("TestPlan.serialize_threadgroups");
                     if let Some(arguments) = element.property("TestPlan.user_defined_variables") {
                         self.arguments(arguments);
                     }
                 }
                 "CSVDataSet" => self.csv(element),
-                "JSONPostProcessor" => {
-                    element
-                        .text_of("JSONPostProcessor.referenceNames")
-                        .split(';')
-                        .for_each(|name| self.variables.extracted(name.trim()));
+                "CookieManager" => self.has_cookies = true,
+                "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => {
+                    self.has_new_users |= element.text_of("ThreadGroup.same_user_on_next_iteration") == "false";
                 }
-                "RegexExtractor" => self.variables.extracted(element.text_of("RegexExtractor.refname").trim()),
+                "ForeachController" => self.variables.extracted(element.text_of("ForeachController.returnVal").trim()),
+                tag if EXTRACTORS.contains(&tag) => self.declare_extracted(element),
                 _ => {}
             }
             self.declarations(below);
@@ -105,6 +124,7 @@ impl Plan<'_> {
     }
 
     fn arguments(&mut self, element: &Element) {
+        element.visit();
         for argument in element.list("Arguments.arguments") {
             self.variables.define(argument.text_of("Argument.name").trim(), argument.text_of("Argument.value"));
         }
@@ -112,6 +132,7 @@ impl Plan<'_> {
 
     /// A file of values: a shared array, of which each iteration has the next row.
     fn csv(&mut self, element: &Element) {
+        element.visit();
         let place = format!("line {}", element.line);
         let (file, names) = (element.text_of("filename"), element.text_of("variableNames"));
         let delimiter = match element.text_of("delimiter") {
@@ -149,21 +170,52 @@ impl Plan<'_> {
         ];
         self.test.init.extend(lines);
         self.rows.push(format!("const {row} = {rows}[exec.scenario.iterationInTest % {rows}.length];"));
+        self.first_rows.push(format!("const {row} = {rows}[0];"));
         self.notes.add(place.as_str(), format!("the file {file} is opened from where the script is"));
+        self.name_reading(element, file, &place);
         if element.is("quotedData") {
             self.notes
                 .add(place, format!("{file}: values in quotes are not taken apart; use papaparse of jslib.k6.io"));
         }
     }
 
+    /// How JMeter reads a file otherwise.
+    fn name_reading(&mut self, element: &Element, file: &str, place: &str) {
+        let encoding = element.text_of("fileEncoding");
+        if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("utf-8") {
+            self.notes.add(place, format!("{file} is read in UTF-8, not in {}", encoding.escape_debug()));
+        }
+        let (recycles, stops) = (element.text_of("recycle") != "false", element.is("stopThread"));
+        if !recycles {
+            let end = if stops { "JMeter's thread ends there" } else { "JMeter has <EOF> there" };
+            self.notes.add(place, format!("{file} is begun anew at its end; {end}"));
+        }
+        let mode = element.text_of("shareMode");
+        if !["", "shareMode.all"].contains(&mode) {
+            let mode = mode.escape_debug();
+            self.notes.add(place, format!("{file} is shared by all users; in the plan its sharing is '{mode}'"));
+        }
+    }
+
     /// The elements of one place, with what they hand to each other.
     fn tree(&mut self, tree: &[Element], above: &Scope, steps: &mut Vec<Step>) {
         let mut scope = above.clone();
+        let mut cookies = Vec::new();
         for (element, _) in entries(tree).filter(|(element, _)| is_on(element)) {
             scope.take(element, self);
+            if element.tag == "CookieManager" {
+                cookies.extend(self.cookies(element));
+            }
+        }
+        match self.is_in_group {
+            true if !cookies.is_empty() => steps.push(self.cookie_step(cookies)),
+            true => {}
+            false => self.cookies.extend(cookies),
         }
         for (element, below) in entries(tree) {
             if !is_on(element) {
+                element.settle();
+                below.iter().for_each(Element::settle);
                 self.notes
                     .add(format!("line {}", element.line), format!("a {} is switched off; left out", element.tag));
                 continue;
@@ -174,11 +226,16 @@ impl Plan<'_> {
 
     fn element(&mut self, element: &Element, below: &[Element], scope: &Scope, steps: &mut Vec<Step>) {
         let name = element.attribute("testname");
+        element.visit();
         match element.tag.as_str() {
             "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => self.group(element, below, scope),
             "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" => self.sampler(element, below, scope, steps),
-            "GenericController" | "TransactionController" => {
+            "GenericController" | "RecordingController" | "TransactionController" => {
                 let inner = self.inner(below, scope);
+                let has_pauses = inner.iter().any(|step| matches!(step, Step::Sleep(_)));
+                if !element.is("TransactionController.includeTimers") && has_pauses {
+                    self.notes.add(format!("line {}", element.line), "group_duration has the pauses of its group too");
+                }
                 steps.push(Step::Group(group_name(name), inner));
             }
             "LoopController" => {
@@ -196,23 +253,68 @@ impl Plan<'_> {
                 let inner = self.inner(below, scope);
                 steps.push(Step::Block(String::from("if (__ITER === 0)"), inner));
             }
-            "CSVDataSet" => {}
-            "TestAction" => self.pause_action(element, steps),
-            tag if SILENT.contains(&tag) => self.tree(below, scope, steps),
-            _ if scope::hands_down(element) => {}
-            tag => {
-                self.notes.add(
-                    format!("line {}", element.line),
-                    format!("a {tag} has no counterpart; what is below it is kept"),
-                );
-                let script =
-                    ["script", "BeanShellSampler.query", "IfController.condition", "WhileController.condition"];
-                let script = script.iter().map(|name| element.text_of(name)).find(|text| !text.trim().is_empty());
-                let lines = std::iter::once(format!("{tag} '{name}' of the plan has no counterpart here"));
-                let script = script.unwrap_or_default().lines().map(|line| format!("  {line}"));
-                steps.push(Step::Comment(lines.chain(script).collect()));
-                self.tree(below, scope, steps);
+            "TestFragmentController" => {
+                element.settle();
+                below.iter().for_each(Element::settle);
+                let why = "a Test Fragment runs where a Module Controller names it; left out with what is below it";
+                self.notes.add(format!("line {}", element.line), why);
             }
+            "ForeachController" => self.for_each(element, below, scope, steps),
+            "CSVDataSet" | "CookieManager" => {}
+            "DNSCacheManager" => self.addresses(element),
+            "TestPlan" | "Arguments" => self.tree(below, scope, steps),
+            "TestAction" => self.pause_action(element, steps),
+            tag if is_meaningless(Format::Jmeter, &[tag]) => self.tree(below, scope, steps),
+            _ if scope::hands_down(element) => {}
+            _ => self.without_counterpart(element, below, scope, steps),
+        }
+    }
+
+    /// Names an element, keeps its script as a comment, and what is below it.
+    fn without_counterpart(&mut self, element: &Element, below: &[Element], scope: &Scope, steps: &mut Vec<Step>) {
+        let (tag, name) = (&element.tag, element.attribute("testname"));
+        element.settle();
+        self.notes
+            .add(format!("line {}", element.line), format!("a {tag} has no counterpart; what is below it is kept"));
+        let lines = std::iter::once(format!("{tag} '{name}' of the plan has no counterpart here"));
+        steps.push(Step::Comment(lines.chain(script_of(element)).collect()));
+        self.tree(below, scope, steps);
+    }
+
+    /// A loop over all matches of an extractor.
+    fn for_each(&mut self, element: &Element, below: &[Element], scope: &Scope, steps: &mut Vec<Step>) {
+        let (list, name) = (
+            element.text_of("ForeachController.inputVal").trim(),
+            element.text_of("ForeachController.returnVal").trim(),
+        );
+        let is_separated = element.text_of("ForeachController.useSeparator") != "false";
+        if !self.variables.is_list(list) || name.is_empty() || !is_separated {
+            return self.without_counterpart(element, below, scope, steps);
+        }
+        let bounds = ["startIndex", "endIndex"].map(|name| element.text_of(&format!("ForeachController.{name}")));
+        let number = |text: &str| self.variables.number(text).map(|number| number.to_string());
+        let slice = match bounds.map(number) {
+            [None, None] => String::new(),
+            [start, end] => {
+                let end = end.map(|end| format!(", {end}")).unwrap_or_default();
+                format!(".slice({}{end})", start.unwrap_or_else(|| String::from("0")))
+            }
+        };
+        let (list, variable) = (self.variables.assign(list), self.variables.assign(name));
+        let mut inner = vec![Step::Code(vec![format!("{variable} = found;")])];
+        inner.extend(self.inner(below, scope));
+        steps.push(Step::Block(format!("for (const found of {list}{slice})"), inner));
+    }
+
+    /// Says what nothing read.
+    fn unread(&mut self, path: &[&str], element: &Element) {
+        let place = format!("line {}", element.line);
+        match path {
+            [tag] => self.notes.add(place, format!("a {tag} is left out")),
+            [tag, inner @ ..] => {
+                self.notes.add(place, format!("{} of a {tag} is left out", inner.join(".").escape_debug()));
+            }
+            [] => {}
         }
     }
 
@@ -222,44 +324,35 @@ impl Plan<'_> {
         steps
     }
 
-    fn group(&mut self, element: &Element, below: &[Element], scope: &Scope) {
-        let mut steps = self.inner(below, scope);
-        let special = match element.tag.as_str() {
-            "SetupThreadGroup" => Some("setup"),
-            "PostThreadGroup" => Some("teardown"),
-            _ => None,
-        };
-        let base = special.map_or_else(|| identifier(element.attribute("testname")), str::to_owned);
-        let is_free = |name: &String| self.test.functions.iter().all(|function| function.name.as_ref() != Some(name));
-        let numbered = (1..).map(|n| if n == 1 { base.clone() } else { format!("{base}{n}") });
-        let function = numbered.into_iter().find(is_free).unwrap_or(base);
-        if special.is_none() {
-            let scenario = self.scenario(element, &function);
-            self.scenarios.insert(function.clone(), scenario);
-            if !self.rows.is_empty() {
-                steps.insert(0, Step::Code(self.rows.clone()));
-            }
-        }
-        self.test.functions.push(Function { name: Some(function), steps });
-    }
-
     fn sampler(&mut self, element: &Element, below: &[Element], scope: &Scope, steps: &mut Vec<Step>) {
         let mut own = scope.clone();
-        let is_kept = |element: &&Element| is_on(element);
-        for (inner, _) in entries(below).filter(|(inner, _)| is_kept(inner)) {
-            own.take(inner, self);
-            if !scope::hands_down(inner) && !SILENT.contains(&inner.tag.as_str()) {
-                self.notes.add(format!("line {}", inner.line), format!("a {} below a sampler is left out", inner.tag));
-                let script = inner.text_of("script").lines().map(|line| format!("  {line}"));
-                let lines = std::iter::once(format!("{} of the plan has no counterpart here", inner.tag));
-                steps.push(Step::Comment(lines.chain(script).collect()));
+        for (inner, deeper) in entries(below) {
+            if !is_on(inner) {
+                inner.settle();
+                deeper.iter().for_each(Element::settle);
+                self.notes.add(format!("line {}", inner.line), format!("a {} is switched off; left out", inner.tag));
+                continue;
             }
+            own.take(inner, self);
+            let is_known = scope::hands_down(inner) || ["CookieManager", "Arguments"].contains(&inner.tag.as_str());
+            if is_known || is_meaningless(Format::Jmeter, &[&inner.tag]) {
+                if inner.tag == "CookieManager" {
+                    let lines = self.cookies(inner);
+                    steps.extend((!lines.is_empty()).then(|| self.cookie_step(lines)));
+                }
+                continue;
+            }
+            inner.settle();
+            self.notes.add(format!("line {}", inner.line), format!("a {} below a sampler is left out", inner.tag));
+            let lines = std::iter::once(format!("{} of the plan has no counterpart here", inner.tag));
+            steps.push(Step::Comment(lines.chain(script_of(inner)).collect()));
         }
         if self.settings.keeps_timing {
             steps.extend(own.pauses.iter().map(|seconds| Step::Sleep(seconds.clone())));
         }
         let mut request = self.request(element, &own);
-        own.after.iter().for_each(|after| self.add_after(after, &mut request));
+        own.extractors.iter().for_each(|extractor| self.add_extractor(extractor, &mut request));
+        own.assertions.iter().for_each(|assertion| self.add_assertion(assertion, &mut request));
         steps.push(Step::Request(Box::new(request)));
     }
 

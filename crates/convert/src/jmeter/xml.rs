@@ -1,28 +1,66 @@
-//! XML as a tree of elements with their lines. No DTDs, no external entities; bounded in depth.
+//! XML as a tree of elements with their lines, which know whether they were read. No DTDs, no external entities;
+//! bounded in depth.
+
+use std::cell::Cell;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
+use crate::Format;
+use crate::meaningless::is_meaningless;
 use crate::notes::Problem;
 
 /// Plans are some ten deep.
 const DEPTH: usize = 200;
 
+/// Attributes of every element: its class, its name, whether it is on, and versions.
+const ATTRIBUTES: [&str; 11] = [
+    "guiclass",
+    "testclass",
+    "testname",
+    "enabled",
+    "name",
+    "elementType",
+    "class",
+    "clazz",
+    "version",
+    "properties",
+    "jmeter",
+];
+
 /// An element.
 #[derive(Debug, Default)]
 pub struct Element {
     pub tag: String,
-    pub attributes: Vec<(String, String)>,
+    attributes: Vec<(String, String)>,
     /// Its own text.
-    pub text: String,
+    text: String,
     pub children: Vec<Element>,
     pub line: usize,
+    read: Cell<bool>,
 }
 
 impl Element {
     /// The value of an attribute.
     pub fn attribute(&self, name: &str) -> &str {
         self.attributes.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    }
+
+    /// Takes it as read; the properties of it are not.
+    pub fn visit(&self) {
+        self.read.set(true);
+    }
+
+    /// Takes it as read with everything in it, because a note has named it.
+    pub fn settle(&self) {
+        self.visit();
+        self.children.iter().for_each(Element::settle);
+    }
+
+    /// Its text.
+    pub fn own_text(&self) -> &str {
+        self.visit();
+        &self.text
     }
 
     /// The property of this name.
@@ -32,7 +70,7 @@ impl Element {
 
     /// The text of a property; empty when it is not there.
     pub fn text_of(&self, name: &str) -> &str {
-        self.property(name).map_or("", |property| property.text.as_str())
+        self.property(name).map_or("", Element::own_text)
     }
 
     /// Whether a property says `true`.
@@ -42,8 +80,58 @@ impl Element {
 
     /// The elements of a collection below a property.
     pub fn list(&self, name: &str) -> &[Element] {
-        self.property(name).map_or(&[], |property| &property.children)
+        let Some(collection) = self.property(name) else { return &[] };
+        collection.visit();
+        collection.children.iter().for_each(Element::visit);
+        &collection.children
     }
+
+    /// What it is among its neighbours: the name of a property, the type of an item.
+    fn shown(&self) -> &str {
+        let given = match self.tag.as_str() {
+            "elementProp" if !self.attribute("elementType").is_empty() && !is_property(self.attribute("name")) => {
+                self.attribute("elementType")
+            }
+            _ => self.attribute("name"),
+        };
+        if given.is_empty() { &self.tag } else { given }
+    }
+
+    /// Hands over what nothing read and no table lists: the path of names, and the element.
+    pub fn unread<'e>(&'e self, each: &mut impl FnMut(&[&'e str], &'e Element)) {
+        for child in &self.children {
+            match child.tag.as_str() {
+                "hashTree" => child.unread(each),
+                tag => child.unread_below(&mut vec![tag], each),
+            }
+        }
+    }
+
+    fn unread_below<'e>(&'e self, path: &mut Vec<&'e str>, each: &mut impl FnMut(&[&'e str], &'e Element)) {
+        let has_other = |(name, _): &(String, String)| !ATTRIBUTES.contains(&name.as_str());
+        for (name, _) in self.attributes.iter().filter(|attribute| has_other(attribute)) {
+            path.push(name);
+            each(path, self);
+            path.pop();
+        }
+        if !self.read.get() {
+            let is_empty = self.text.trim().is_empty() && self.children.is_empty() && path.len() > 1;
+            if !is_empty && !is_meaningless(Format::Jmeter, path) {
+                each(path, self);
+            }
+            return;
+        }
+        for child in &self.children {
+            path.push(child.shown());
+            child.unread_below(path, each);
+            path.pop();
+        }
+    }
+}
+
+/// `HTTPsampler.Arguments` is a name of JMeter's; names of items are those of a user.
+fn is_property(name: &str) -> bool {
+    ["HTTPsampler.", "ThreadGroup.", "TestPlan.", "Arguments."].iter().any(|start| name.starts_with(start))
 }
 
 /// The outermost element.

@@ -6,6 +6,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::references::{Document, Target};
+use crate::node::Node;
 use crate::notes::Notes;
 
 /// Schemas within each other.
@@ -27,23 +28,29 @@ impl<'d> Examples<'d> {
     }
 
     /// Of a parameter or a body: its own example, else that of its schema.
-    pub fn of_holder(&mut self, holder: &'d Value, notes: &mut Notes) -> Value {
+    pub fn of_holder(&mut self, holder: &'d Node, notes: &mut Notes) -> Value {
         self.values = 0;
         if let Some(example) = holder.get("example") {
-            return example.clone();
+            holder.get("schema").into_iter().for_each(Node::settle);
+            return example.whole();
         }
-        let examples = holder.get("examples").and_then(Value::as_object);
-        if let Some(first) = examples.and_then(|examples| examples.values().next())
+        let mut examples = holder.fields_of("examples");
+        if let Some((_, first)) = examples.next()
             && let Target::Found(found, _) = self.document.follow(first)
-            && let Some(value) = found.get("value")
         {
-            return value.clone();
+            if let Some(value) = found.get("value") {
+                holder.get("schema").into_iter().for_each(Node::settle);
+                return value.whole();
+            }
+            if let Some(address) = found.get("externalValue").and_then(Node::text) {
+                notes.add("", format!("the example at {address} is not fetched: write it into the script"));
+            }
         }
         holder.get("schema").and_then(|schema| self.of(schema, notes)).unwrap_or(Value::Null)
     }
 
     /// Of a schema; nothing where a reference repeats.
-    fn of(&mut self, schema: &'d Value, notes: &mut Notes) -> Option<Value> {
+    fn of(&mut self, schema: &'d Node, notes: &mut Notes) -> Option<Value> {
         self.values += 1;
         if self.open.len() > DEPTH || self.values > VALUES {
             notes.add("", format!("an example with more than {VALUES} values or {DEPTH} references is cut"));
@@ -70,14 +77,17 @@ impl<'d> Examples<'d> {
         Some(value)
     }
 
-    fn value(&mut self, schema: &'d Value, notes: &mut Notes) -> Value {
-        let first_of = |key: &str| schema.get(key).and_then(Value::as_array).and_then(|list| list.first());
+    fn value(&mut self, schema: &'d Node, notes: &mut Notes) -> Value {
+        let first_of = |key: &str| schema.items_of(key).first();
         let given = schema.get("example").or_else(|| first_of("examples")).or_else(|| schema.get("default"));
         if let Some(value) = given.or_else(|| schema.get("const")).or_else(|| first_of("enum")) {
-            return value.clone();
+            let value = value.whole();
+            // It says what the rest of the schema would.
+            schema.settle();
+            return value;
         }
-        if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
-            return self.all_of(schema, parts, notes);
+        if let Some(parts) = schema.get("allOf").filter(|parts| parts.is_list()) {
+            return self.all_of(schema, parts.items(), notes);
         }
         if let Some(first) = first_of("oneOf").or_else(|| first_of("anyOf")) {
             let value = self.of(first, notes).unwrap_or(Value::Null);
@@ -94,7 +104,7 @@ impl<'d> Examples<'d> {
         }
     }
 
-    fn all_of(&mut self, schema: &'d Value, parts: &'d [Value], notes: &mut Notes) -> Value {
+    fn all_of(&mut self, schema: &'d Node, parts: &'d [Node], notes: &mut Notes) -> Value {
         let mut whole = Value::Null;
         for part in parts {
             match (&mut whole, self.of(part, notes)) {
@@ -106,25 +116,26 @@ impl<'d> Examples<'d> {
         merged(whole, self.object(schema, notes))
     }
 
-    fn object(&mut self, schema: &'d Value, notes: &mut Notes) -> Map<String, Value> {
-        let required = schema.get("required").and_then(Value::as_array);
-        let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+    fn object(&mut self, schema: &'d Node, notes: &mut Notes) -> Map<String, Value> {
+        let required: Vec<&str> = schema.items_of("required").iter().filter_map(Node::text).collect();
         let mut object = Map::new();
-        for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            if property.get("readOnly") == Some(&Value::Bool(true)) {
+        for (name, property) in schema.fields_of("properties") {
+            if property.is("readOnly") {
+                // The server alone writes it.
+                property.settle();
                 continue;
             }
             match self.of(property, notes) {
-                Some(value) => drop(object.insert(name.clone(), value)),
-                None if is_required(name) => drop(object.insert(name.clone(), Value::Null)),
+                Some(value) => drop(object.insert(name.to_owned(), value)),
+                None if required.contains(&name) => drop(object.insert(name.to_owned(), Value::Null)),
                 None => {}
             }
         }
         object
     }
 
-    fn array(&mut self, schema: &'d Value, notes: &mut Notes) -> Value {
-        let count = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1).clamp(1, 10);
+    fn array(&mut self, schema: &'d Node, notes: &mut Notes) -> Value {
+        let count = limit(schema, "minItems").unwrap_or(1.0).clamp(1.0, 10.0);
         let item = schema.get("items").and_then(|items| self.of(items, notes));
         Value::Array(item.map_or(Vec::new(), |item| vec![item; count as usize]))
     }
@@ -142,11 +153,13 @@ fn merged(value: Value, more: Map<String, Value>) -> Value {
 }
 
 /// The type, also of a list with `null` (3.1), or what the schema's words tell.
-fn kind(schema: &Value) -> &str {
-    match schema.get("type") {
-        Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null")
+fn kind(schema: &Node) -> &str {
+    let kinds = schema.get("type");
+    match kinds.and_then(Node::text) {
+        Some(kind) => kind,
+        None if kinds.is_some_and(Node::is_list) => {
+            let mut known = schema.items_of("type").iter().filter_map(Node::text);
+            known.find(|kind| *kind != "null").unwrap_or("null")
         }
         _ if schema.get("properties").is_some() || schema.get("additionalProperties").is_some() => "object",
         _ if schema.get("items").is_some() => "array",
@@ -154,26 +167,34 @@ fn kind(schema: &Value) -> &str {
     }
 }
 
-fn limit(schema: &Value, name: &str) -> Option<f64> {
-    schema.get(name).and_then(Value::as_f64)
+fn limit(schema: &Node, name: &str) -> Option<f64> {
+    schema.get(name).and_then(Node::number)
 }
 
-fn whole(schema: &Value) -> i64 {
+fn whole(schema: &Node) -> i64 {
     let above = limit(schema, "exclusiveMinimum").map(|low| low.floor() + 1.0);
-    let most = limit(schema, "maximum").map(f64::floor).unwrap_or(f64::INFINITY);
-    let value = limit(schema, "minimum").map(f64::ceil).or(above).unwrap_or(1.0).min(most);
+    let below = limit(schema, "exclusiveMaximum").map(|high| high.ceil() - 1.0);
+    let most = limit(schema, "maximum").map(f64::floor).or(below).unwrap_or(f64::INFINITY);
+    let least = limit(schema, "minimum").map(f64::ceil);
+    // True in 3.0, where it is said of the minimum.
+    let least = least.map(|least| least + f64::from(u8::from(schema.is("exclusiveMinimum"))));
+    let most = most - f64::from(u8::from(schema.is("exclusiveMaximum")));
+    let value = least.or(above).unwrap_or(1.0).min(most);
     let step = limit(schema, "multipleOf").filter(|step| *step >= 1.0).unwrap_or(1.0);
     ((value / step).ceil() * step) as i64
 }
 
-fn number(schema: &Value) -> Value {
+fn number(schema: &Node) -> Value {
     let value = limit(schema, "minimum").or(limit(schema, "exclusiveMinimum").map(|low| low + 0.5)).unwrap_or(1.5);
     let value = value.min(limit(schema, "maximum").unwrap_or(f64::INFINITY));
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
-fn text(schema: &Value, notes: &mut Notes) -> String {
-    let known = match schema.get("format").and_then(Value::as_str).unwrap_or_default() {
+fn text(schema: &Node, notes: &mut Notes) -> String {
+    let pattern = schema.get("pattern").and_then(Node::text);
+    let size = |name: &str| limit(schema, name).map(|size| size.clamp(0.0, 10_000.0) as usize);
+    let (least, most) = (size("minLength"), size("maxLength"));
+    let known = match schema.text_of("format") {
         "date-time" => "2026-01-01T12:00:00Z",
         "date" => "2026-01-01",
         "time" => "12:00:00Z",
@@ -191,15 +212,14 @@ fn text(schema: &Value, notes: &mut Notes) -> String {
     if !known.is_empty() {
         return known.to_owned();
     }
-    if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+    if let Some(pattern) = pattern {
         notes.add("", format!("a text of the pattern {pattern} has no example: write one"));
     }
-    let size = |name: &str| schema.get(name).and_then(Value::as_u64).map(|size| size.min(10_000) as usize);
     let mut text = String::from("text");
-    if let Some(least) = size("minLength") {
+    if let Some(least) = least {
         text.extend(std::iter::repeat_n('x', least.saturating_sub(text.len())));
     }
-    if let Some(most) = size("maxLength") {
+    if let Some(most) = most {
         text.truncate(most);
     }
     text
@@ -210,9 +230,9 @@ mod tests {
     use super::*;
 
     fn example(root: Value, schema: &str) -> (Value, Vec<String>) {
-        let document = Document { root };
+        let document = Document { root: Node::from(root) };
         let mut notes = Notes::default();
-        let holder = json!({ "schema": { "$ref": schema } });
+        let holder = Node::from(json!({ "schema": { "$ref": schema } }));
         let value = Examples::new(&document).of_holder(&holder, &mut notes);
         (value, notes.lines())
     }

@@ -6,17 +6,24 @@
 
 mod auth;
 mod body;
+mod pairs;
 mod scripts;
 mod url;
 mod variables;
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use crate::Format;
 use crate::conversion::{Converted, Settings};
+use crate::credentials::basic;
 use crate::model::{Function, Request, Step, Test};
+use crate::node::{Node, Unread};
 use crate::notes::{Notes, Problem};
 use crate::recording::group_name;
 use crate::template::Template;
+use pairs::pairs;
 use variables::Variables;
 
 /// Folders below this are put together.
@@ -28,60 +35,105 @@ pub struct Collection {
     notes: Notes,
     /// Names and passwords are joined while the test runs.
     needs_base64: bool,
+    imports: BTreeSet<String>,
+    init: Vec<String>,
+    /// Options of the test: names and JavaScript.
+    options: Vec<(&'static str, String)>,
 }
 
 /// What folders hand down.
 #[derive(Clone, Default)]
 struct Inherited<'a> {
-    auth: Option<&'a Value>,
+    auth: Option<&'a Node>,
     /// Lines before and behind each request, of the folders above.
-    scripts: Vec<&'a Value>,
+    scripts: Vec<&'a Node>,
+    /// How requests are sent; the innermost last.
+    behaviors: Vec<&'a Node>,
+}
+
+impl<'a> Inherited<'a> {
+    fn with(&self, item: &'a Node) -> Inherited<'a> {
+        Inherited {
+            auth: item.get("auth").or(self.auth),
+            scripts: self.scripts.iter().copied().chain(item.get("event")).collect(),
+            behaviors: self.behaviors.iter().copied().chain(item.get("protocolProfileBehavior")).collect(),
+        }
+    }
+
+    /// A setting of `protocolProfileBehavior`.
+    fn behavior(&self, name: &str) -> Option<&'a Node> {
+        self.behaviors.iter().rev().find_map(|behavior| behavior.get(name))
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.behavior(name).and_then(Node::boolean).unwrap_or(false)
+    }
 }
 
 /// Reads a collection.
 pub fn read(text: &str, _settings: &Settings) -> Result<Converted, Problem> {
-    let json: Value = serde_json::from_str(text).map_err(Problem::from)?;
+    let json = Node::from(serde_json::from_str::<Value>(text).map_err(Problem::from)?);
     // The API of Postman puts it into an object.
     let json = json.get("collection").unwrap_or(&json);
-    let items = json.get("item").and_then(Value::as_array);
+    let items = json.get("item").filter(|item| item.is_list()).map(Node::items);
     let items =
         items.ok_or_else(|| Problem::new("found no 'item', expected a collection of Postman, version 2.1 or 2.0"))?;
-    let mut collection = Collection { variables: Variables::default(), notes: Notes::default(), needs_base64: false };
+    let mut collection = Collection {
+        variables: Variables::default(),
+        notes: Notes::default(),
+        needs_base64: false,
+        imports: BTreeSet::new(),
+        init: Vec::new(),
+        options: Vec::new(),
+    };
     collection.variables.define(json.get("variable"));
-    let scripts = json.get("event").into_iter().collect();
-    let steps = collection.steps(items, &Inherited { auth: json.get("auth"), scripts }, 0);
-    let name = json.pointer("/info/name").and_then(Value::as_str).unwrap_or_default();
+    let steps = collection.steps(items, &Inherited::default().with(json), 0);
+    let name = json.at("/info/name").and_then(Node::text).unwrap_or_default();
     let mut test = Test { functions: vec![Function { name: None, steps }], ..Test::default() };
     test.about.extend((!name.is_empty()).then(|| name.to_owned()));
+    test.imports = std::mem::take(&mut collection.imports);
     if collection.needs_base64 {
         test.imports.insert(String::from("import { b64encode } from 'k6/encoding';"));
     }
+    for (name, code) in std::mem::take(&mut collection.options) {
+        test.option_code(name, code);
+    }
     collection.variables.declare(&mut test, &mut collection.notes);
+    test.init.append(&mut collection.init);
+    json.unread(Format::Postman, &mut |unread| collection.unread(&unread));
     Ok(Converted { test, notes: collection.notes })
 }
 
 impl Collection {
-    fn steps(&mut self, items: &[Value], above: &Inherited, depth: usize) -> Vec<Step> {
+    /// Says what nothing read.
+    fn unread(&mut self, unread: &Unread) {
+        let inner: Vec<&str> = unread.path.iter().copied().filter(|name| *name != "item").collect();
+        // Requests that have their own take none of a folder.
+        if inner == ["auth"] {
+            return;
+        }
+        let shown = if inner.is_empty() { String::from("item") } else { inner.join(".") };
+        self.notes.add(unread.name.unwrap_or_default(), format!("{} is left out", shown.escape_debug()));
+    }
+
+    fn steps(&mut self, items: &[Node], above: &Inherited, depth: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         for item in items {
-            let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
-            let own = Inherited {
-                auth: item.get("auth").filter(|auth| !auth.is_null()).or(above.auth),
-                scripts: above.scripts.iter().copied().chain(item.get("event")).collect(),
-            };
+            let name = item.text_of("name");
+            let own = above.with(item);
             self.variables.define(item.get("variable"));
-            match item.get("item").and_then(Value::as_array) {
+            match item.get("item").filter(|inner| inner.is_list()).map(Node::items) {
                 Some(inner) if depth < DEPTH => {
                     let inner = self.steps(inner, &own, depth + 1);
                     steps.push(Step::Group(group_name(name), inner));
                 }
                 Some(inner) => {
                     self.notes.add(name, format!("folders below {DEPTH} others are put into the last of them"));
-                    let mut rest: Vec<&Value> = inner.iter().collect();
+                    let mut rest: Vec<&Node> = inner.iter().rev().collect();
                     while let Some(item) = rest.pop() {
-                        match item.get("item").and_then(Value::as_array) {
-                            Some(inner) => rest.extend(inner.iter().rev()),
-                            None => steps.extend(self.request(item, &own)),
+                        match item.get("item").filter(|inner| inner.is_list()) {
+                            Some(inner) => rest.extend(inner.items().iter().rev()),
+                            None => steps.extend(self.request(item, &own.with(item))),
                         }
                     }
                 }
@@ -91,32 +143,32 @@ impl Collection {
         steps
     }
 
-    fn request(&mut self, item: &Value, above: &Inherited) -> Vec<Step> {
-        let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
+    fn request(&mut self, item: &Node, above: &Inherited) -> Vec<Step> {
+        let name = item.text_of("name");
         let Some(asked) = item.get("request") else {
             self.notes.add(name, "an item without a request is left out");
             return Vec::new();
         };
-        let (url, method) = match asked {
-            Value::String(url) => (self.variables.template(url), "GET"),
-            _ => (self.url(asked.get("url")), asked.get("method").and_then(Value::as_str).unwrap_or("GET")),
-        };
+        let json = if asked.is_object() { asked.get("url") } else { Some(asked) };
+        let url = self.url(json, above);
+        let method = asked.text_of("method").to_ascii_uppercase();
+        let method = if method.is_empty() { String::from("GET") } else { method };
         if url.is_empty() {
+            asked.settle();
             self.notes.add(name, "a request without a URL is left out");
             return Vec::new();
         }
         let mut request = Request::new(method, url);
         request.comments.extend((!name.is_empty()).then(|| name.to_owned()));
-        for header in asked.get("header").and_then(Value::as_array).into_iter().flatten().filter(|header| is_on(header))
-        {
-            let text = |key: &str| header.get(key).and_then(Value::as_str).unwrap_or_default();
-            if !text("key").trim().is_empty() {
-                request.headers.push((text("key").trim().to_owned(), self.variables.template(text("value"))));
-            }
+        self.add_headers(asked.get("header"), &mut request);
+        self.add_body(asked.get("body"), name, above, &mut request);
+        let user = json.and_then(|url| url.get("auth"));
+        if let Some(user) = user.filter(|user| user.is_object()) {
+            let (user, password) = (self.template(user.text_of("user")), self.template(user.text_of("password")));
+            request.headers.push((String::from("Authorization"), basic(&user, &password)));
         }
-        self.add_body(asked.get("body"), name, &mut request);
-        let auth = asked.get("auth").filter(|auth| !auth.is_null()).or(above.auth);
-        self.add_auth(auth, name, &mut request);
+        self.add_auth(asked.get("auth").or(above.auth), name, &mut request);
+        self.add_behaviors(name, above, &mut request);
         let mut before = Vec::new();
         for events in above.scripts.iter().copied() {
             self.add_scripts(events, name, &mut before, &mut request);
@@ -125,34 +177,36 @@ impl Collection {
         before
     }
 
+    /// A list, or lines of text.
+    fn add_headers(&mut self, json: Option<&Node>, request: &mut Request) {
+        let lines = json.and_then(Node::text).into_iter().flat_map(str::lines);
+        let lines =
+            lines.filter_map(|line| line.split_once(':')).map(|(key, value)| (key.to_owned(), value.trim().to_owned()));
+        let listed = pairs(json).into_iter().map(|pair| (pair.key, pair.value.unwrap_or_default()));
+        for (key, value) in lines.chain(listed).filter(|(key, _)| !key.trim().is_empty()) {
+            request.headers.push((key.trim().to_owned(), self.variables.template(&value)));
+        }
+    }
+
+    /// Redirects and certificates; other settings stay unread where they are not those of the body and the URL.
+    fn add_behaviors(&mut self, name: &str, above: &Inherited, request: &mut Request) {
+        let follows = above.behavior("followRedirects").and_then(Node::boolean);
+        let most = above.behavior("maxRedirects").and_then(Node::number).filter(|most| (0.0..1e6).contains(most));
+        match (follows, most) {
+            (Some(false), _) => request.params.push((String::from("redirects"), String::from("0"))),
+            (_, Some(most)) => request.params.push((String::from("redirects"), format!("{most:.0}"))),
+            _ => {}
+        }
+        if above.behavior("strictSSL").and_then(Node::boolean) == Some(false) {
+            self.notes.add(name, "strictSSL is off: no request of the script checks certificates");
+            self.options.push(("insecureSkipTLSVerify", String::from("true")));
+        }
+        // Of a request without a body and without odd characters they say nothing.
+        let _ = ["disableBodyPruning", "disableUrlEncoding"].map(|name| above.is(name));
+    }
+
     /// A text with its variables.
     fn template(&mut self, text: &str) -> Template {
         self.variables.template(text)
-    }
-}
-
-/// Whether it is not switched off.
-fn is_on(json: &Value) -> bool {
-    !json.get("disabled").and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// A list of `{ key, value }`, or an object of values as in 2.0.
-fn pairs(json: Option<&Value>) -> Vec<(String, String)> {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    };
-    match json {
-        Some(Value::Array(list)) => {
-            let on = list.iter().filter(|item| is_on(item));
-            on.map(|item| {
-                let key = item.get("key").and_then(Value::as_str).unwrap_or_default();
-                (key.to_owned(), item.get("value").map(text).unwrap_or_default())
-            })
-            .collect()
-        }
-        Some(Value::Object(fields)) => fields.iter().map(|(key, value)| (key.clone(), text(value))).collect(),
-        _ => Vec::new(),
     }
 }

@@ -4,21 +4,21 @@
 //! Reads no JavaScript: it knows the few forms that Postman's own snippets have. A test of which one line is not known
 //! is kept as a comment as a whole.
 
-use serde_json::Value;
-
 use super::Collection;
+use super::pairs::is_on;
 use crate::model::{Request, Step};
+use crate::node::Node;
 use crate::source;
 
 impl Collection {
     /// Adds the scripts of one list of events.
-    pub(super) fn add_scripts(&mut self, events: &Value, name: &str, before: &mut Vec<Step>, request: &mut Request) {
-        for event in events.as_array().into_iter().flatten() {
-            let lines = lines(event.pointer("/script/exec"));
+    pub(super) fn add_scripts(&mut self, events: &Node, name: &str, before: &mut Vec<Step>, request: &mut Request) {
+        for event in events.items().iter().filter(|event| is_on(event)) {
+            let is_test = event.text_of("listen") != "prerequest";
+            let lines = lines(event.at("/script/exec").or_else(|| event.get("script")));
             if lines.iter().all(|line| line.trim().is_empty()) {
                 continue;
             }
-            let is_test = event.get("listen").and_then(Value::as_str) != Some("prerequest");
             let left = if is_test { self.tests(&lines, request) } else { lines };
             let left: Vec<String> = left.into_iter().filter(|line| !line.trim().is_empty()).collect();
             if left.is_empty() {
@@ -81,13 +81,10 @@ impl Collection {
     }
 }
 
-fn lines(exec: Option<&Value>) -> Vec<String> {
-    let text = match exec {
-        Some(Value::Array(lines)) => lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"),
-        Some(Value::String(text)) => text.clone(),
-        _ => String::new(),
-    };
-    text.lines().map(str::to_owned).collect()
+fn lines(exec: Option<&Node>) -> Vec<String> {
+    let Some(exec) = exec else { return Vec::new() };
+    let listed = exec.items().iter().filter_map(Node::text).collect::<Vec<_>>().join("\n");
+    exec.text().unwrap_or(&listed).lines().map(str::to_owned).collect()
 }
 
 /// The lines of a `pm.test(…)`, up to the one that closes it.

@@ -5,11 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use super::{is_on, pairs};
+use super::pairs::{is_on, pair};
 use crate::identifier::{environment, identifier};
 use crate::model::Test;
+use crate::node::Node;
 use crate::notes::Notes;
 use crate::source;
 use crate::template::{self, Template};
@@ -27,15 +26,15 @@ pub struct Variables {
 
 impl Variables {
     /// Takes the values of a list.
-    pub fn define(&mut self, list: Option<&Value>) {
-        let on = list.and_then(Value::as_array).into_iter().flatten().filter(|item| is_on(item));
-        for item in on {
-            let named = pairs(Some(&Value::Array(vec![item.clone()])));
-            let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
-            self.values.extend(
-                named.into_iter().map(|(key, value)| (if key.is_empty() { id.to_owned() } else { key }, value)),
-            );
-        }
+    pub fn define(&mut self, list: Option<&Node>) {
+        let on = list.map_or(&[][..], Node::items).iter().filter(|item| is_on(item));
+        self.values.extend(on.map(pair).map(|pair| (pair.key, pair.value.unwrap_or_default())));
+    }
+
+    /// The value of a variable by its name in the script.
+    pub fn value_in_script(&self, word: &str) -> Option<&str> {
+        let (name, _) = self.used.iter().find(|(_, known)| known == word)?;
+        self.values.get(name).map(String::as_str)
     }
 
     /// A text with its variables as expressions.

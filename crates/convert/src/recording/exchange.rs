@@ -22,7 +22,7 @@ pub struct Exchange {
     pub headers: Vec<(String, String)>,
     /// What was sent.
     pub body: Payload,
-    /// 0: there was no answer.
+    /// 0: there was no answer, or one whose status is not known.
     pub status: u64,
     /// Of the answer.
     pub answer_headers: Vec<(String, String)>,

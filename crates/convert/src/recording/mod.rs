@@ -126,7 +126,9 @@ impl<'a> Recording<'a> {
         if exchange.is_from_cache {
             return Some(String::from("an answer came from the browser's cache; the request is left out"));
         }
-        (exchange.status == 0).then(|| String::from("no answer was recorded; the request is left out"))
+        // A request that was broken off may have the head of its answer.
+        (exchange.status == 0 && exchange.answer_headers.is_empty())
+            .then(|| String::from("no answer was recorded; the request is left out"))
     }
 
     /// Pages by their titles instead of their ids.

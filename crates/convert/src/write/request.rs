@@ -23,21 +23,33 @@ pub fn lines(writer: &mut Writer, request: &Request, indent: usize) -> Vec<Strin
     let mut lines: Vec<String> = request.comments.iter().map(|comment| source::comment(comment)).collect();
     let body = body(writer, request, indent);
     let call = call(writer, request, body, indent);
-    let keeps = !request.checks.is_empty() || !request.after.is_empty();
+    let keeps = [request.checks.is_empty(), request.reads.is_empty(), request.after.is_empty()].contains(&false);
     writer.keeps_response |= keeps;
     let call = if keeps { format!("response = {call};") } else { format!("{call};") };
     lines.append(&mut writer.before_call);
     lines.push(call);
+    lines.extend(request.reads.iter().cloned());
     if !request.checks.is_empty() {
         writer.uses("check");
-        let fields: Vec<_> =
-            request.checks.iter().map(|(name, code)| (name.clone(), format!("(r) => {code}"))).collect();
+        let fields: Vec<_> = checks(request).into_iter().map(|(name, code)| (name, format!("(r) => {code}"))).collect();
         let check = format!("check(response, {});", source::object(&fields, indent + 20));
         let is_long = check.contains('\n');
         lines.push(if is_long { format!("check(response, {});", source::object(&fields, indent)) } else { check });
     }
     lines.extend(request.after.iter().cloned());
     lines
+}
+
+/// The checks of a request: one that repeats a name is numbered, because fields of an object replace each other.
+fn checks(request: &Request) -> Vec<(String, &str)> {
+    let mut named: Vec<(String, &str)> = Vec::with_capacity(request.checks.len());
+    for (name, code) in &request.checks {
+        let is_free = |name: &str| named.iter().all(|(known, _)| known != name);
+        let numbered = (2..).map(|number| format!("{name} ({number})"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| is_free(name));
+        named.push((free.unwrap_or_default(), code));
+    }
+    named
 }
 
 /// The body as an expression, and the Content-Type that has to go with it.

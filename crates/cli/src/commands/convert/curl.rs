@@ -9,6 +9,7 @@ use convert::model::{Body, Function, Request, Step, Test};
 use convert::template::Template;
 
 use crate::curl::flag::Act;
+use crate::curl::input;
 use crate::curl::line::{Dialect, Line};
 use crate::curl::request;
 
@@ -52,6 +53,7 @@ impl CommandReader {
             if let Some(problem) = line.problems.first() {
                 return Err(problem.clone());
             }
+            input::fill(&mut line, command.input.as_ref())?;
             let given = line.given.iter().filter(|given| given.act == Act::Url).map(|given| &given.value);
             let urls: Vec<&String> = given.chain(&line.words).collect();
             if urls.is_empty() {

@@ -94,7 +94,7 @@ fn variables_auth_and_scripts_of_postman() {
     let (script, requests) = sent("shop.json", &text.replace("ADDRESS", &server.address), &server);
     assert_eq!(lines(&requests)[..3], ["POST /login/a?q=7", "POST /graphql", "POST /form"]);
     assert!(
-        requests[0].contains("authorization: Basic bWU6Nw==\n") && requests[0].contains("| a+b=7\n"),
+        requests[0].contains("authorization: Basic bWU6Nw==\n") && requests[0].contains("| a%20b=7\n"),
         "{}",
         requests[0]
     );
