@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::document::PercentileFigure;
 use crate::export::{add_errors, add_judgement, key, number, share};
-use crate::options::SummaryOptions;
+use crate::options::{SummaryMode, SummaryOptions};
+use crate::section::is_phase;
 
 /// What this summary tells about the run besides its results.
 #[derive(Clone, Debug)]
@@ -29,7 +30,12 @@ const LEFT_OUT: [&str; 2] = ["checks", "group_duration"];
 
 /// The summary as one JSON value.
 pub fn machine_readable(results: &Results, run: &RunConfig, options: &SummaryOptions) -> Value {
-    let shown = results.metrics.iter().filter(|metric| !LEFT_OUT.contains(&metric.name.as_str()));
+    // As in k6 the steps of requests are in the full summary alone.
+    let is_compact = options.mode == SummaryMode::Compact;
+    let is_shown = |metric: &&MetricResult| {
+        !LEFT_OUT.contains(&metric.name.as_str()) && !(is_compact && is_phase(&metric.name))
+    };
+    let shown = results.metrics.iter().filter(is_shown);
     let mut data = json!({
         "config": {
             "duration": number(run.duration.as_secs_f64()),
@@ -42,7 +48,7 @@ pub fn machine_readable(results: &Results, run: &RunConfig, options: &SummaryOpt
     });
     add_errors(&mut data["results"], results);
     add_judgement(&mut data["results"], options);
-    let shown = results.metrics.iter().filter(|metric| !LEFT_OUT.contains(&metric.name.as_str()));
+    let shown = results.metrics.iter().filter(is_shown);
     let intervals: Map<String, Value> = shown.filter_map(intervals).collect();
     if !intervals.is_empty() {
         data["results"]["intervals"] = Value::Object(intervals);

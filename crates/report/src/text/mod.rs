@@ -160,8 +160,8 @@ impl Writer<'_> {
         room: Option<usize>,
     ) -> Vec<Paragraph> {
         let of_metric = metrics.iter().find_map(|metric| match metric.value {
-            Value::Rate { passes, fails, .. } if metric.name == "checks" && metric.filter.is_none() => {
-                Some((passes, fails))
+            Value::Rate { passes, total } if metric.name == "checks" && metric.filter.is_none() => {
+                Some((passes, total - passes))
             }
             _ => None,
         });

@@ -1,20 +1,23 @@
 //! Secrets that an HTTP server keeps: `--secret-source=url=urlTemplate=https://host/v1/{key},headers.X-Token=…`.
 //!
-//! Asked outside of the test: no metric counts these requests. Each answer is remembered for the run.
+//! The settings may stand in a file of JSON instead: `url=config=secrets.json`. Asked outside of the test: no metric
+//! counts these requests. Each answer is remembered for the run. As in k6, a server that fails is asked again, and no
+//! more than so many requests go out in a minute.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use wire::request::{Auth, BodyUse};
-use wire::{Body, Client, ClientContext, Method, Request, Url};
+use wire::{Body, Client, ClientContext, Method, Request, Response, Url};
 
 use super::source::Parts;
 use crate::json_path::Selector;
 
-const SETTINGS: &str = "urlTemplate, method, headers.NAME, timeout or responsePath";
+const SETTINGS: &str = "config, urlTemplate, method, headers.NAME, timeout, responsePath, maxRetries, retryBackoff, \
+    requestsPerMinuteLimit or requestsBurst";
 type MakeMethod = fn() -> Method;
 
 /// Methods that a source may ask with. Made where they are needed, because a `Method` stays on its thread.
@@ -31,7 +34,34 @@ pub(crate) struct UrlSource {
     timeout: Duration,
     /// Where the secret is in an answer of JSON; the whole answer without it.
     path: Option<String>,
+    retries: u32,
+    /// Before the first repetition; doubled for each further one.
+    backoff: Duration,
+    rate: RequestRate,
     known: Mutex<BTreeMap<String, String>>,
+}
+
+/// How often the server may be asked: a bucket of requests that fills up again.
+struct RequestRate {
+    /// Until one more request may go out.
+    interval: Duration,
+    burst: u32,
+    /// When the bucket would be full.
+    full_at: Mutex<Option<Instant>>,
+}
+
+impl RequestRate {
+    fn new(per_minute: u32, burst: u32) -> RequestRate {
+        RequestRate { interval: Duration::from_secs(60) / per_minute, burst, full_at: Mutex::default() }
+    }
+
+    /// Takes a request out of the bucket; how long to wait until it is there.
+    fn take(&self, now: Instant) -> Duration {
+        let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = full_at.unwrap_or(now).max(now) + self.interval;
+        *full_at = Some(full);
+        (full - now).saturating_sub(self.interval * self.burst)
+    }
 }
 
 impl UrlSource {
@@ -43,22 +73,26 @@ impl UrlSource {
             headers: Vec::new(),
             timeout: TIMEOUT,
             path: None,
+            retries: 3,
+            backoff: Duration::from_secs(1),
+            rate: RequestRate::new(300, 10),
             known: Mutex::default(),
         };
-        for (name, value) in parts {
-            let value =
-                value.ok_or_else(|| format!("'{name}' has no value, expected urlTemplate=http://host/{{key}}"))?;
-            match *name {
+        let (mut per_minute, mut burst) = (300, 10);
+        for (name, value) in settings(parts)? {
+            let value = value.as_str();
+            match name.as_str() {
                 "urlTemplate" => source.template = value.to_owned(),
                 "method" => {
                     let known = METHODS.iter().find(|(name, _)| name.eq_ignore_ascii_case(value));
                     let known = known.ok_or_else(|| format!("method is '{value}', expected GET, POST or PUT"))?;
                     source.method = known.1;
                 }
-                "timeout" => {
-                    let read = units::Span::parse(value).ok().and_then(units::Span::to_duration);
-                    source.timeout = read.ok_or_else(|| format!("timeout is '{value}', expected one such as 5s"))?;
-                }
+                "timeout" => source.timeout = time(&name, value)?,
+                "retryBackoff" => source.backoff = time(&name, value)?,
+                "maxRetries" => source.retries = count(&name, value, 0)?,
+                "requestsPerMinuteLimit" => per_minute = count(&name, value, 1)?,
+                "requestsBurst" => burst = count(&name, value, 1)?,
                 "responsePath" => source.path = Some(value.to_owned()),
                 name => match name.strip_prefix("headers.") {
                     Some(header) => source.headers.push((header.to_owned(), value.to_owned())),
@@ -66,6 +100,7 @@ impl UrlSource {
                 },
             }
         }
+        source.rate = RequestRate::new(per_minute, burst);
         if source.template.is_empty() {
             return Err(String::from("urlTemplate is missing, expected urlTemplate=http://host/{key}"));
         }
@@ -98,12 +133,9 @@ impl UrlSource {
             prior_knowledge: false,
         };
         let client = Client::new(context);
-        let exchange = client.send(&request, None, &mut |_| {}).await;
+        let answered = self.ask(&client, &request).await;
         client.close_idle();
-        let response = exchange.outcome.map_err(|failure| failed(&failure.message))?;
-        if !(200..300).contains(&response.status) {
-            return Err(failed(&format!("the server answered with status {}", response.status)));
-        }
+        let response = answered.map_err(|why| failed(&why))?;
         let bytes = match response.body {
             Body::Kept(bytes) => bytes,
             _ => Default::default(),
@@ -114,6 +146,27 @@ impl UrlSource {
         Ok(secret)
     }
 
+    /// Asks again what failed for the moment: no answer, 429, or an error of the server.
+    async fn ask(&self, client: &Client, request: &Request) -> Result<Response, String> {
+        let mut repeated = 0;
+        loop {
+            tokio::time::sleep(self.rate.take(Instant::now())).await;
+            let exchange = client.send(request, None, &mut |_| {}).await;
+            let (why, is_passing) = match exchange.outcome {
+                Ok(response) if (200..300).contains(&response.status) => return Ok(response),
+                Ok(Response { status, .. }) => {
+                    (format!("the server answered with status {status}"), status == 429 || status >= 500)
+                }
+                Err(failure) => (failure.message, true),
+            };
+            if !is_passing || repeated == self.retries {
+                return Err(why);
+            }
+            tokio::time::sleep(self.backoff.saturating_mul(1 << repeated.min(16))).await;
+            repeated += 1;
+        }
+    }
+
     fn secret_in(&self, answer: &[u8]) -> Result<String, String> {
         let Some(path) = &self.path else { return Ok(String::from_utf8_lossy(answer).into_owned()) };
         let absent = || format!("the answer has nothing at '{path}'");
@@ -121,5 +174,73 @@ impl UrlSource {
         let found = selector.find(answer).ok().flatten().ok_or_else(absent)?;
         let value: serde_json::Value = serde_json::from_slice(&found).map_err(|_| absent())?;
         Ok(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    }
+}
+
+/// Names and values of all settings, those of the file that `config` names before the others.
+fn settings(parts: &Parts<'_>) -> Result<Vec<(String, String)>, String> {
+    let mut all = Vec::new();
+    for (name, value) in parts {
+        let value = value.ok_or_else(|| format!("'{name}' has no value, expected urlTemplate=http://host/{{key}}"))?;
+        match *name {
+            "config" => all.splice(0..0, of_file(value)?).for_each(drop),
+            name => all.push((name.to_owned(), value.to_owned())),
+        }
+    }
+    Ok(all)
+}
+
+/// The settings in a file of JSON; `headers` is an object there.
+fn of_file(path: &str) -> Result<Vec<(String, String)>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("config: cannot read {path}: {error}"))?;
+    let read: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).map_err(|error| {
+        format!("config: {path}:{}:{}: {error}, expected an object of settings", error.line(), error.column())
+    })?;
+    let plain = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut settings = Vec::new();
+    for (name, value) in &read {
+        match value.as_object().filter(|_| name == "headers") {
+            Some(headers) => settings.extend(headers.iter().map(|(h, value)| (format!("headers.{h}"), plain(value)))),
+            None => settings.push((name.clone(), plain(value))),
+        }
+    }
+    Ok(settings)
+}
+
+fn time(name: &str, value: &str) -> Result<Duration, String> {
+    let read = units::Span::parse(value).ok().and_then(units::Span::to_duration);
+    read.ok_or_else(|| format!("{name} is '{value}', expected one such as 5s"))
+}
+
+fn count(name: &str, value: &str, least: u32) -> Result<u32, String> {
+    let read = value.parse().ok().filter(|number| *number >= least);
+    read.ok_or_else(|| format!("{name} is '{value}', expected a whole number from {least} on"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_goes_out_at_once_and_the_rest_by_the_minute() {
+        let (rate, now) = (RequestRate::new(60, 2), Instant::now());
+        let waits: Vec<u64> = (0..4).map(|_| rate.take(now).as_secs()).collect();
+        assert_eq!(waits, [0, 0, 1, 2]);
+        assert_eq!(rate.take(now + Duration::from_secs(60)).as_secs(), 0);
+    }
+
+    #[test]
+    fn settings_of_a_file_come_before_those_of_the_flag() {
+        let path = std::env::temp_dir().join(format!("onrush-secrets-{}.json", std::process::id()));
+        std::fs::write(&path, r#"{ "urlTemplate": "http://h/{key}", "headers": { "X-A": "b" }, "maxRetries": 2 }"#)
+            .unwrap();
+        let path = path.to_str().unwrap();
+        let source = UrlSource::read(&[("config", Some(path)), ("maxRetries", Some("5"))].into()).unwrap();
+        assert_eq!((source.template.as_str(), source.retries), ("http://h/{key}", 5));
+        assert_eq!(source.headers, [(String::from("X-A"), String::from("b"))]);
+        std::fs::remove_file(path).unwrap();
+        let refused = |parts: &[(&str, Option<&str>)]| UrlSource::read(&parts.to_vec()).err().unwrap();
+        assert_eq!(refused(&[("requestsBurst", Some("0"))]), "requestsBurst is '0', expected a whole number from 1 on");
+        assert!(refused(&[("config", Some("/nonexistent.json"))]).starts_with("config: cannot read /nonexistent.json"));
     }
 }

@@ -73,7 +73,11 @@ fn write(value: &Value<'_>, out: &mut Text, depth: usize) -> Result<(), ExportEr
         if !number.is_finite() {
             return Err(ExportError::Refused(number.to_string()));
         }
-        out.push_str(&serde_json::Value::from(number).to_string());
+        // A whole number has no decimals, as in JavaScript and in Go.
+        match number.fract() == 0.0 && number.abs() < 1e15 && !(number == 0.0 && number.is_sign_negative()) {
+            true => out.push_str(&(number as i64).to_string()),
+            false => out.push_str(&serde_json::Value::from(number).to_string()),
+        }
     } else if let Some(truth) = value.as_bool() {
         out.push_str(if truth { "true" } else { "false" });
     } else if value.is_big_int() {
