@@ -128,6 +128,13 @@ impl OverLimit {
     }
 }
 
+impl OverLimit {
+    /// Bytes that the user may hold.
+    pub fn limit(self) -> usize {
+        self.limit
+    }
+}
+
 impl fmt::Display for OverLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OverLimit { wanted, limit } = self;

@@ -17,10 +17,15 @@ pub fn free_port() -> u16 {
 
 /// Status and body of an answer; status 0 while nobody listens.
 pub fn ask(port: u16, method: &str, path: &str, body: &str) -> (u16, String) {
+    ask_with(port, (method, path), body, "")
+}
+
+/// The same of a request with more header fields.
+fn ask_with(port: u16, (method, path): (&str, &str), body: &str, more: &str) -> (u16, String) {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return (0, String::new()) };
     let length = body.len();
-    let head = format!("{method} {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
-    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    let fields = format!("Host: 127.0.0.1:{port}\r\nContent-Length: {length}\r\nConnection: close\r\n{more}");
+    stream.write_all(format!("{method} {path} HTTP/1.1\r\n{fields}\r\n{body}").as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
@@ -51,6 +56,32 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(Instant::now() < end, "{what} never came");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// A page of another site can neither read a run nor stop it.
+#[test]
+fn requests_of_other_sites_are_refused() {
+    let lab = Lab::with(SCRIPT);
+    let port = free_port();
+    let _run = lab.start(&["run", "-q", "--address", &format!("127.0.0.1:{port}"), "script.js"]);
+    until("the API", || ask(port, "GET", "/v1/status", "").0 == 200);
+    let stop = r#"{"data":{"type":"status","id":"default","attributes":{"stopped":true}}}"#;
+    for (more, expected) in [
+        ("Origin: https://attacker.example\r\n", 403),
+        ("Origin: null\r\n", 403),
+        ("Sec-Fetch-Site: cross-site\r\n", 403),
+    ] {
+        assert_eq!(ask_with(port, ("PATCH", "/v1/status"), stop, more).0, expected, "{more}");
+        assert_eq!(ask_with(port, ("GET", "/v1/setup"), "", more).0, expected, "{more}");
+    }
+    let form = ask_with(port, ("POST", "/v1/teardown"), "x", "Content-Type: text/plain\r\n");
+    assert_eq!(form.0, 415, "{form:?}");
+    let mut rebound = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    rebound.write_all(b"GET /v1/setup HTTP/1.1\r\nHost: attacker.example\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    rebound.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 421 ") && !answer.contains("from"), "{answer}");
+    assert_eq!(status(port)["stopped"], false);
 }
 
 const SCRIPT: &str = "import { check, group, sleep } from 'k6'; import { Counter } from 'k6/metrics';

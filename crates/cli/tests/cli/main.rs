@@ -4,6 +4,7 @@
 mod api;
 mod archive;
 mod bad_input;
+mod budgets;
 mod capture;
 mod causes;
 mod ci;
@@ -36,6 +37,7 @@ mod judgement;
 mod k8s;
 mod lab;
 mod lifecycle;
+mod like_k6;
 mod loki;
 mod matrix;
 mod matrix_runs;

@@ -111,7 +111,8 @@ impl Options {
                 bytes: self.max_decoded_body.unwrap_or(standard.decode_limits.bytes),
                 ratio: self.max_decoded_ratio.map_or(standard.decode_limits.ratio, u64::from),
             },
-            body_limit: self.max_decoded_body.unwrap_or(u64::MAX).min(self.memory_limit() as u64),
+            // Without the option the user's memory is the limit; what no user counts may be twice that.
+            body_limit: self.max_decoded_body.unwrap_or(2 * self.memory_limit() as u64),
             proxies: self.proxies.clone(),
             ..standard
         }

@@ -10,7 +10,11 @@ pub(super) struct ReceivedBytes(pub(super) RefCell<Reservation>);
 
 impl Budget for ReceivedBytes {
     fn take(&self, bytes: usize) -> Result<(), String> {
-        self.0.borrow_mut().grow(bytes).map_err(|over| over.to_string())
+        // Without how much was wanted, which differs by what one read brought: failures of one kind have one text.
+        self.0.borrow_mut().grow(bytes).map_err(|over| {
+            let limit = over.limit();
+            format!("it does not fit into the {limit} bytes of a virtual user; raise the limit with --vu-memory-limit")
+        })
     }
 
     fn give_back(&self, bytes: usize) {
