@@ -36,7 +36,9 @@ pub struct Builtins {
     /// names.
     pub alias: fn(&str) -> Option<&'static ModuleDef>,
     /// The text of a library, by its address: it is not fetched.
-    pub text: fn(&str) -> Option<&'static str>,
+    pub text: fn(&str) -> Option<String>,
+    /// What the error says of an address that could not be fetched: which versions of a library are built in.
+    pub advice: fn(&str) -> Option<String>,
     /// Texts of libraries that a module replaces.
     pub libraries: &'static [LibraryText],
     /// Called before each iteration, in this order.

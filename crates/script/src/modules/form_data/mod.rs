@@ -32,7 +32,7 @@ use crate::vu::Vu;
 /// What `http.file` returns: data, filename and content type.
 pub type FilePart = RecordShape<3>;
 
-/// The module that answers imports of k6's FormData library, whatever its version.
+/// The module that answers imports of k6's FormData library, version 0.0.2.
 pub const MODULE: ModuleDef = ModuleDef {
     name: "https://jslib.k6.io/formdata/0.0.2/index.js",
     exports: &["FormData"],
