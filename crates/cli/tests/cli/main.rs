@@ -35,6 +35,7 @@ mod json_answers;
 mod judgement;
 mod k8s;
 mod lab;
+mod libraries;
 mod lifecycle;
 mod loki;
 mod matrix;

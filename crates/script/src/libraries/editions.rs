@@ -4,7 +4,7 @@
 //! that the real file has, ES or CommonJS, because scripts import what there is: a default or none.
 
 /// One version of a library.
-pub(super) struct Edition {
+pub(super) struct LibraryVersion {
     /// The first part of its path.
     pub library: &'static str,
     version: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Edition {
     tail: &'static str,
 }
 
-impl Edition {
+impl LibraryVersion {
     pub fn address(&self) -> String {
         format!("{}{}/{}/{}", super::HOST, self.library, self.version, self.file)
     }
@@ -34,8 +34,8 @@ const fn edition(
     head: &'static str,
     parts: &'static [&'static str],
     tail: &'static str,
-) -> Edition {
-    Edition { library, version, file: "index.js", head, parts, tail }
+) -> LibraryVersion {
+    LibraryVersion { library, version, file: "index.js", head, parts, tail }
 }
 
 const fn signature(
@@ -43,20 +43,15 @@ const fn signature(
     head: &'static str,
     parts: &'static [&'static str],
     tail: &'static str,
-) -> Edition {
-    Edition { library: "aws", version, file: "signature.js", head, parts, tail }
+) -> LibraryVersion {
+    LibraryVersion { library: "aws", version, file: "signature.js", head, parts, tail }
 }
 
 const RANDOM: &str = include_str!("k6-utils/random.js");
 const BETWEEN: &str = include_str!("k6-utils/between.js");
 const BELL: &str = include_str!("k6-utils/bell.js");
-const UTILS: &[&str] = &[
-    RANDOM,
-    BETWEEN,
-    BELL,
-    include_str!("k6-utils/stages.js"),
-    include_str!("k6-utils/exports.js"),
-];
+const UTILS: &[&str] =
+    &[RANDOM, BETWEEN, BELL, include_str!("k6-utils/stages.js"), include_str!("k6-utils/exports.js")];
 const UTILS_CHECK: &[&str] = &[
     RANDOM,
     BETWEEN,
@@ -66,8 +61,10 @@ const UTILS_CHECK: &[&str] = &[
     include_str!("k6-utils/exports.js"),
 ];
 const UTILS_1_0: &str = "export { fastUuid as uuidv4, randomIntBetween, randomItem, randomString };";
-const UTILS_1_1: &str = "export { fastUuid as uuidv4, randomIntBetween, randomItem, randomString, findFirst as findBetween };";
-const UTILS_1_2: &str = "export { fastUuid as uuidv4, randomIntBetween, randomItem, randomString, findBetween, normalDistributionStages };";
+const UTILS_1_1: &str =
+    "export { fastUuid as uuidv4, randomIntBetween, randomItem, randomString, findFirst as findBetween };";
+const UTILS_1_2: &str =
+    "export { fastUuid as uuidv4, randomIntBetween, randomItem, randomString, findBetween, normalDistributionStages };";
 
 const SUMMARY: &[&str] = &[include_str!("k6-summary/text.js"), include_str!("k6-summary/junit.js")];
 const MARKED: &str = "Object.defineProperty(exports, '__esModule', { value: true });";
@@ -102,7 +99,7 @@ const AWS_ES: &str = include_str!("aws/exports-0.14.js");
 
 /// All of them.
 #[rustfmt::skip]
-pub(super) static EDITIONS: &[Edition] = &[
+pub(super) static EDITIONS: &[LibraryVersion] = &[
     edition("k6-utils", "1.0.0", "const EDITION = 0;", &[RANDOM], UTILS_1_0),
     edition("k6-utils", "1.1.0", "const EDITION = 1;", &[RANDOM, BETWEEN], UTILS_1_1),
     edition("k6-utils", "1.2.0", "const EDITION = 2;", &[RANDOM, BETWEEN, BELL], UTILS_1_2),

@@ -6,7 +6,7 @@
 
 mod editions;
 
-use editions::{EDITIONS, Edition};
+use editions::{EDITIONS, LibraryVersion};
 
 /// Where they are.
 pub const HOST: &str = "https://jslib.k6.io/";
@@ -19,7 +19,7 @@ pub const TYPES: &str = include_str!("types.d.ts");
 
 /// The addresses of all versions that are built in, native ones too.
 pub fn addresses() -> Vec<String> {
-    let texts = EDITIONS.iter().map(Edition::address);
+    let texts = EDITIONS.iter().map(LibraryVersion::address);
     let native = NATIVE.iter().flat_map(|(name, versions)| versions.iter().map(move |version| address(name, version)));
     texts.chain(native).collect()
 }
@@ -60,9 +60,8 @@ mod tests {
     /// The names that a text exports, in order.
     fn exported(text: &str) -> Vec<&str> {
         let exports = text.lines().filter_map(|line| line.trim_start().strip_prefix("export "));
-        let mut names: Vec<&str> = exports
-            .map(|export| export.split([' ', '(', '=', ':', ';', '<']).nth(1).unwrap_or_default())
-            .collect();
+        let mut names: Vec<&str> =
+            exports.map(|export| export.split([' ', '(', '=', ':', ';', '<']).nth(1).unwrap_or_default()).collect();
         names.sort_unstable();
         names.dedup();
         names

@@ -133,8 +133,8 @@ class AWSConfig {
     if (!region) refuse('region', 'a name such as "us-east-1"', region);
     if (!accessKeyId) refuse('access key ID', 'a text', accessKeyId);
     const { length } = accessKeyId;
-    // Longer ones pass without a session token, as in k6.
-    const isLong = length > 128 && sessionToken !== undefined && sessionToken !== null;
+    // In 0.14.0 longer ones pass without a session token.
+    const isLong = length > 128 && (EDITION === 13 || (sessionToken !== undefined && sessionToken !== null));
     if (length < 16 || isLong) refuse('access key ID', '16 to 128 characters', length);
     if (!secretAccessKey) refuse('secret access key', 'a text', secretAccessKey);
     Object.assign(this, { region, accessKeyId, secretAccessKey, sessionToken });

@@ -1,4 +1,4 @@
-// `check` of k6-utils. It feeds the metric `checks` and has no part in the summary's list of checks, as in k6.
+// `check` of k6-utils. It feeds the metric `checks` itself, as k6's file does.
 const { Rate } = require('k6/metrics');
 
 const rate = new Rate('checks');

@@ -236,8 +236,10 @@ struct NewField<'a, 'js> {
 impl<'js> NewField<'_, 'js> {
     /// The field, and the script value to keep for it.
     fn read(self, value: &Value<'js>, filename: Option<Value<'js>>) -> Result<(Field, Value<'js>)> {
-        let filename = self.text_unless_absent(filename)?;
         let kind = Kind::of(value);
+        // The library passes over it; bytes alone, which it passes over too, may have one.
+        let is_ignored = self.dialect != Dialect::Browser && !streamed::is_content(value, kind);
+        let filename = if is_ignored { None } else { self.text_unless_absent(filename)? };
         match kind {
             Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) | Kind::BigInt => {
                 let text = self.dialect.encode(bytes::to_text(self.ctx, value)?);

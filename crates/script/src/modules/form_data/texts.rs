@@ -27,7 +27,7 @@ pub static KNOWN: &[LibraryText] = &[
     LibraryText { signature: "aca51ef0730a10aacbe6da8e2f88e94a", version: "with set, after 0.0.2", module: SETS_FIRST },
 ];
 
-/// The module that an import path means: the library's address in a version that is built in, or what the loader writes.
+/// The module that an import path means: the library's address in a known version, or what the loader writes.
 pub fn module(path: &str) -> Option<&'static ModuleDef> {
     static LIBRARY: ModuleDef = MODULE;
     let other = |name: &str| OTHERS.iter().find(|module| module.name == name);
