@@ -1,5 +1,5 @@
 // Assertions of k6chaijs: chains of words with any end, about any value. Each is a group, whose checks the summary has.
-const chai = subject.default ?? subject.chai;
+const chai = subject.chai ?? subject.default;
 const { describe, expect } = subject;
 const { assert, util, config } = chai;
 

@@ -77,7 +77,8 @@ const REASONS: &[WantedDifference] = &[
         export: "FormData odd",
         applies: |_, _, _| true,
         why: "numbers, booleans and bytes, of which the library sends nothing, are sent; values without bytes \
-              throw; quotes and line breaks in names are escaped; text beyond U+00FF, which the library spoils, is UTF-8",
+              throw; quotes and line breaks in names are escaped; text beyond U+00FF, which the library spoils, is \
+              UTF-8",
     },
 ];
 

@@ -69,17 +69,46 @@ const UTILS_1_2: &str =
 const SUMMARY: &[&str] = &[include_str!("k6-summary/text.js"), include_str!("k6-summary/junit.js")];
 const MARKED: &str = "Object.defineProperty(exports, '__esModule', { value: true });";
 
+const CHAI_VALUES: &str = include_str!("k6chaijs/values.js");
+const CHAI_EQUAL: &str = include_str!("k6chaijs/equal.js");
+const CHAI_DISPLAY: &str = include_str!("k6chaijs/display.js");
+const CHAI_ASSERTION: &str = include_str!("k6chaijs/assertion.js");
+const CHAI_PROXY: &str = include_str!("k6chaijs/proxy.js");
+const CHAI_WORDS: &str = include_str!("k6chaijs/words.js");
+const CHAI_SIZES: &str = include_str!("k6chaijs/sizes.js");
+const CHAI_BEHAVIOUR: &str = include_str!("k6chaijs/behaviour.js");
+const CHAI_INTERFACES: &str = include_str!("k6chaijs/interfaces.js");
+const CHAI_CHAI: &str = include_str!("k6chaijs/chai.js");
+const CHAI_DESCRIBE: &str = include_str!("k6chaijs/describe.js");
 const CHAI: &[&str] = &[
-    include_str!("k6chaijs/values.js"),
-    include_str!("k6chaijs/equal.js"),
+    CHAI_VALUES,
+    CHAI_EQUAL,
     include_str!("k6chaijs/show.js"),
-    include_str!("k6chaijs/assertion.js"),
-    include_str!("k6chaijs/proxy.js"),
-    include_str!("k6chaijs/words.js"),
-    include_str!("k6chaijs/sizes.js"),
-    include_str!("k6chaijs/behaviour.js"),
-    include_str!("k6chaijs/interfaces.js"),
-    include_str!("k6chaijs/library.js"),
+    CHAI_DISPLAY,
+    CHAI_ASSERTION,
+    CHAI_PROXY,
+    CHAI_WORDS,
+    CHAI_SIZES,
+    CHAI_BEHAVIOUR,
+    CHAI_INTERFACES,
+    CHAI_CHAI,
+    include_str!("k6chaijs/checks.js"),
+    CHAI_DESCRIBE,
+];
+const CHAI_FIRST: &[&str] = &[
+    CHAI_VALUES,
+    CHAI_EQUAL,
+    include_str!("k6chaijs/show-4.3.4.js"),
+    CHAI_DISPLAY,
+    CHAI_ASSERTION,
+    CHAI_PROXY,
+    CHAI_WORDS,
+    CHAI_SIZES,
+    CHAI_BEHAVIOUR,
+    CHAI_INTERFACES,
+    CHAI_CHAI,
+    include_str!("k6chaijs/checks-4.3.4.js"),
+    CHAI_DESCRIBE,
 ];
 
 const HTTPX: &[&str] = &[include_str!("httpx/library.js")];
@@ -112,6 +141,8 @@ pub(super) static EDITIONS: &[LibraryVersion] = &[
     edition("k6-summary", "0.0.3", "const EDITION = 3;", SUMMARY, ""),
     edition("k6-summary", "0.0.4", "const EDITION = 4;", SUMMARY, ""),
     edition("k6-summary", "0.1.0", "const EDITION = 10;", SUMMARY, MARKED),
+    edition("k6chaijs", "4.3.4.0", "const EDITION = 40;", CHAI_FIRST, ""),
+    edition("k6chaijs", "4.3.4.1", "const EDITION = 41;", CHAI_FIRST, ""),
     edition("k6chaijs", "4.3.4.2", "const EDITION = 42;", CHAI, ""),
     edition("k6chaijs", "4.3.4.3", "const EDITION = 43;", CHAI, ""),
     edition("k6chaijs", "4.5.0.0", "const EDITION = 50;", CHAI, ""),

@@ -34,7 +34,7 @@ declare module "https://jslib.k6.io/k6chaijs/*" {
   export function describe(name: string, run: () => void): boolean;
   export function expect(value: unknown, message?: string): Assertion;
   /** Chai's own: `assert`, `util`, `use` for plug-ins; `config` has `aggregateChecks`, `logFailures`, and from 4.5.0.1 on `exitOnError`. */
-  const chai: { expect: typeof expect; config: Record<string, unknown>; AssertionError: new (message?: string) => Error; [name: string]: any };
+  export const chai: { expect: typeof expect; config: Record<string, unknown>; AssertionError: new (message?: string) => Error; [name: string]: any };
   export default chai;
 }
 

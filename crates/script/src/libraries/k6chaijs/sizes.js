@@ -49,7 +49,8 @@ comparison(['most', 'lte', 'lessThanOrEqual'], 'most', (value, bound) => value <
 method(['within'], 2, function (low, high) {
   const isLength = flag(this, 'doLength');
   const areDates = [low, high].every((bound) => type(bound).toLowerCase() === 'date');
-  const range = areDates ? `${low.toISOString()}..${high.toISOString()}` : low + '..' + high;
+  const shownDate = (date) => (EDITION < 42 ? date.toUTCString() : date.toISOString());
+  const range = areDates ? `${shownDate(low)}..${shownDate(high)}` : low + '..' + high;
   comparable(this, [low, high], 'within', isLength);
   const value = flag(this, 'object');
   const [noun, compared] = isLength ? sizeOf(value) : ['', value];
