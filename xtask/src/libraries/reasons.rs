@@ -63,8 +63,8 @@ const REASONS: &[WantedDifference] = &[
         library: "url",
         export: "URL odd",
         applies: |_, _, _| true,
-        why: "where k6's file leaves the URL Standard (hosts with % or forbidden characters, opaque paths, setters), \
-              Onrush follows it; `cargo xtask conformance url` runs the standard's tests",
+        why: "where k6's file leaves the URL Standard (hosts with % or forbidden characters, opaque paths, setters, \
+              bytes behind % that are no UTF-8), Onrush follows it; `cargo xtask conformance url` runs its tests",
     },
     WantedDifference {
         library: "formdata",
