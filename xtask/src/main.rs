@@ -9,7 +9,7 @@
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
 //! cargo xtask convert [PART…]   convert a recording of 200 MB and thousands of public files, and run scripts by k6
-//! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
+//! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to the parsers it lists until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
 //! cargo xtask truth [--full] [CASE…] hold what a run says against a referee in C: freezes, delays, counts, verdicts
 //! cargo xtask book              check the links of all pages and build the book of docs/

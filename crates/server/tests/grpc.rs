@@ -14,6 +14,7 @@ use grpc::status::Status;
 use h2::Reason;
 use h2_client::{Answer, Client, noise, plain, take, test, whole};
 use http::{HeaderMap, Request};
+use prost::Message as _;
 use prost_reflect::prost_types::FileDescriptorProto;
 use prost_reflect::{DescriptorPool, DynamicMessage, Value};
 
