@@ -5,10 +5,11 @@
 //! cargo xtask mutants [SUBJECT…] change the code at random and count the changes that a crate's own tests catch
 //! cargo xtask cost [NAME…]      count instructions, system calls and memory, and compare them with their budgets
 //! cargo xtask parity [NAME…]    run the same scripts under k6 and Onrush and compare what they report
+//! cargo xtask libraries --tree DIR run generated calls of each library against the real file, in Onrush and in k6
 //! cargo xtask forms [SEED]      send generated forms and have them read by parsers of other languages
 //! cargo xtask curl              send the commands of a table with curl and with `onrush curl`, and compare the bytes
 //! cargo xtask convert [PART…]   convert a recording of 200 MB and thousands of public files, and run scripts by k6
-//! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to every parser until something gives
+//! cargo xtask fuzz [SUBJECT…]   feed spoiled inputs to the parsers it lists until something gives
 //! cargo xtask timing            compare timings with known delays, on an idle and on a busy generator
 //! cargo xtask truth [--full] [CASE…] hold what a run says against a referee in C: freezes, delays, counts, verdicts
 //! cargo xtask book              check the links of all pages and build the book of docs/
@@ -44,6 +45,7 @@ mod fuzz;
 mod go;
 mod grpc;
 mod image;
+mod libraries;
 mod npm;
 mod outputs;
 mod parity;
@@ -61,6 +63,7 @@ const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
        cargo xtask mutants [--seed N] [--count N] [--part K/N] [--match TEXT] [--list] [SUBJECT…]
        cargo xtask cost [--write] [NAME…]
        cargo xtask parity [NAME…]
+       cargo xtask libraries --tree DIR [--seed N] [--count N] [NAME…]
        cargo xtask forms [SEED]
        cargo xtask curl [--record]
        cargo xtask convert [large] [public] [k6]
@@ -96,6 +99,10 @@ cost     counts what an iteration of a script or a request of a server costs: us
 parity   runs the scripts of tests/parity, the examples and every module's test.js under k6 and Onrush and compares
          metric names, tags, counts, checks, groups, summary keys, lines of JSON and CSV, errors, console lines and exit
          codes. NAME picks scripts whose path contains it. k6 is taken from $K6, else from PATH.
+libraries runs --count (100) generated calls of each export of each built-in library and version against ours and
+         against the real file in DIR, a checkout of grafana/jslib.k6.io, in Onrush and in k6, and compares values,
+         messages, checks, groups and metrics. --seed (1) makes other calls; NAME picks addresses that contain it. k6 is
+         taken from $K6, else from PATH; without it its half is left out.
 forms    sends generated multipart forms in every way a script can, and compares what Python, Node and Go read in
          them. Needs two of the three.
 curl     sends each command of crates/cli/tests/curl/requests.txt with curl and with `onrush curl`, and compares
@@ -163,6 +170,7 @@ fn main() -> ExitCode {
         Some("mutants") => parity::workspace().and_then(|root| mutants::run(&root, &rest)),
         Some("cost") => parity::workspace().and_then(|root| cost::run(&root, &parity::build_release(&root)?, &rest)),
         Some("parity") => parity::run(&rest),
+        Some("libraries") => libraries::run(&rest),
         Some("forms") => forms::run(&rest),
         Some("curl") => curl::run(&rest),
         Some("convert") => convert::run(&rest),

@@ -38,7 +38,8 @@ impl ListenerGuard {
     fn problem<'a>(self, method: &str, header: impl Fn(&str) -> Option<Cow<'a, str>>) -> Option<(u16, String)> {
         let (host, origin) = (header("host").unwrap_or_default(), header("origin"));
         if self.is_local && !names_this_machine(&host) {
-            let text = format!("this listener answers requests to 127.0.0.1, [::1] and localhost, found Host {host:?}\n");
+            let text =
+                format!("this listener answers requests to 127.0.0.1, [::1] and localhost, found Host {host:?}\n");
             return Some((421, text));
         }
         let is_foreign = origin.as_deref().is_some_and(|origin| !is_of(origin, &host))

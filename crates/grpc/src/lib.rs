@@ -8,8 +8,8 @@
 mod builder;
 pub mod connect;
 pub mod decode;
-pub mod encode;
 pub mod editions;
+pub mod encode;
 mod enums;
 pub mod frame;
 pub mod json;

@@ -56,11 +56,13 @@ fn add_one_by_one(pool: &mut DescriptorPool, mut files: Vec<FileDescriptorProto>
         }
         for file in due {
             let name = file.name().to_owned();
-            let added = unknown_syntax(&file).map_or_else(
-                || pool.add_file_descriptor_proto(file).map_err(|error| format!("{name}: {error:?}")),
-                Err,
-            );
-            unreadable.extend(added.err());
+            let other = pool.get_file_by_name(&name).is_some_and(|known| *known.file_descriptor_proto() != file);
+            let problem = match unknown_syntax(&file) {
+                Some(problem) => Some(problem),
+                None if other => Some(format!("a different file named '{name}' has already been added")),
+                None => pool.add_file_descriptor_proto(file).err().map(|error| format!("{name}: {error:?}")),
+            };
+            unreadable.extend(problem);
         }
         files = rest;
     }

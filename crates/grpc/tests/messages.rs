@@ -418,5 +418,5 @@ fn a_protoset_of_no_known_syntax_is_refused() {
     // FileDescriptorSet { file: [{ name: "a", syntax: "own" }] }
     let set = [0x0a, 8, 0x0a, 1, b'a', 0x62, 3, b'o', b'w', b'n'];
     let error = Schema::from_protoset(&set).map(drop).unwrap_err();
-    assert_eq!(error.0, "a: its syntax is \"own\", expected \"proto2\" or \"proto3\"");
+    assert_eq!(error.0, "a: its syntax is \"own\", expected \"proto2\", \"proto3\" or an edition");
 }

@@ -50,11 +50,14 @@ fn field(name: &str, number: i32, of: Type, type_name: Option<&str>) -> FieldDes
     }
 }
 
-/// Why these files are no schema, on one line.
+/// Why these files are no schema, or some of them are left out of it, on one line.
 fn refusal(files: Vec<FileDescriptorProto>) -> String {
     let bytes = FileDescriptorSet { file: files }.encode_to_vec();
-    let error = Schema::from_protoset(&bytes).map(drop).unwrap_err();
-    error.0.split_whitespace().collect::<Vec<_>>().join(" ")
+    let told = match Schema::from_protoset(&bytes) {
+        Ok(schema) => schema.unreadable().join("; "),
+        Err(error) => error.0,
+    };
+    told.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -51,9 +51,11 @@ mod tests {
     /// In the order that k6 2.2 sorts them in.
     #[test]
     fn words_are_in_the_order_of_dictionaries() {
-        let mut words = ["resume", "Zebra", "r\u{e9}sum\u{e9}", "apple", "Resume", "\u{c4}pfel", "co-op", "coop", "10", "2", "_x"];
+        let mut words =
+            ["resume", "Zebra", "r\u{e9}sum\u{e9}", "apple", "Resume", "\u{c4}pfel", "co-op", "coop", "10", "2", "_x"];
         words.sort_by(|one, other| compare(one, other));
-        let expected = ["_x", "10", "2", "\u{c4}pfel", "apple", "co-op", "coop", "resume", "Resume", "r\u{e9}sum\u{e9}", "Zebra"];
+        let expected =
+            ["_x", "10", "2", "\u{c4}pfel", "apple", "co-op", "coop", "resume", "Resume", "r\u{e9}sum\u{e9}", "Zebra"];
         assert_eq!(words, expected);
         assert_eq!(compare("e\u{301}", "\u{e9}"), Ordering::Equal, "two spellings of one character");
     }

@@ -48,6 +48,7 @@ mod preemption;
 pub mod received;
 pub mod record;
 mod runtime;
+pub mod script_clock;
 pub mod sealed_file;
 pub mod shared_buffer;
 mod state;

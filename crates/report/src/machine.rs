@@ -32,9 +32,8 @@ const LEFT_OUT: [&str; 2] = ["checks", "group_duration"];
 pub fn machine_readable(results: &Results, run: &RunConfig, options: &SummaryOptions) -> Value {
     // As in k6 the steps of requests are in the full summary alone.
     let is_compact = options.mode == SummaryMode::Compact;
-    let is_shown = |metric: &&MetricResult| {
-        !LEFT_OUT.contains(&metric.name.as_str()) && !(is_compact && is_phase(&metric.name))
-    };
+    let is_shown =
+        |metric: &&MetricResult| !LEFT_OUT.contains(&metric.name.as_str()) && !(is_compact && is_phase(&metric.name));
     let shown = results.metrics.iter().filter(is_shown);
     let mut data = json!({
         "config": {

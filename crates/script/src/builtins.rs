@@ -32,11 +32,13 @@ pub struct LibraryText {
 pub struct Builtins {
     /// Each module once, by its import path, in one list or several.
     pub lists: &'static [&'static [ModuleDef]],
-    /// The module that any other import path means: a library's address in any version, a module that only the loader
-    /// names.
+    /// The module that any other import path means: a library's address in a known version, a module that only the
+    /// loader names.
     pub alias: fn(&str) -> Option<&'static ModuleDef>,
     /// The text of a library, by its address: it is not fetched.
-    pub text: fn(&str) -> Option<&'static str>,
+    pub text: fn(&str) -> Option<String>,
+    /// What the error says of an address that could not be fetched: which versions of a library are built in.
+    pub advice: fn(&str) -> Option<String>,
     /// Texts of libraries that a module replaces.
     pub libraries: &'static [LibraryText],
     /// Called before each iteration, in this order.

@@ -153,14 +153,15 @@ fn log_replaced(vu: &Vu, name: &str, known: &LibraryText) {
 /// Fetches a module while the user waits, as any native function does.
 fn fetch(ctx: &Ctx<'_>, vu: &Vu, name: &str) -> host::js::Result<()> {
     let store = &vu.shared.modules;
+    let advice = (store.builtins().advice)(name);
     if store.is_offline {
-        let text = remote::kept(name, store.cache_dir.as_deref()).map_err(|error| throw(ctx, &error))?;
+        let text = remote::kept(name, store.cache_dir.as_deref(), advice).map_err(|error| throw(ctx, &error))?;
         store.insert_source(name, text);
         return Ok(());
     }
     let worker = wire::ClientContext::new(Arc::new(vu.options().network_settings()));
     let worker = worker.map_err(|error| Exception::throw_message(ctx, &error.message))?;
-    let fetched = remote::fetch(name, worker, store.cache_dir.as_deref(), vu.log());
+    let fetched = remote::fetch(name, worker, store.cache_dir.as_deref(), advice, vu.log());
     let text = vu.block_on(ctx, fetched)?.map_err(|error| throw(ctx, &error))?;
     store.insert_source(name, text);
     Ok(())

@@ -10,9 +10,10 @@ pub struct TestClock {
 }
 
 impl TestClock {
-    /// From now on by so much.
+    /// From now on by so much; `Date` of all scripts of the process shows the test's time, too.
     pub fn set(&self, ahead_ns: i64) {
         self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
+        host::script_clock::set_ahead(ahead_ns);
     }
 
     /// A time of this machine, in nanoseconds after 1970, by the test's clock.

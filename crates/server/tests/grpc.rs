@@ -14,6 +14,8 @@ use grpc::status::Status;
 use h2::Reason;
 use h2_client::{Answer, Client, noise, plain, take, test, whole};
 use http::{HeaderMap, Request};
+use prost::Message as _;
+use prost_reflect::prost_types::FileDescriptorProto;
 use prost_reflect::{DescriptorPool, DynamicMessage, Value};
 
 fn call(path: &str, fields: &[(&str, &str)]) -> Request<()> {
@@ -320,6 +322,7 @@ fn reflection_describes_every_method_and_each_is_answered() {
                     other => panic!("{name}: {other:?}"),
                 };
                 let mut pool = DescriptorPool::new();
+                let files = files.iter().map(|bytes| FileDescriptorProto::decode(bytes.as_slice()).unwrap());
                 pool.add_file_descriptor_protos(files).unwrap();
                 for method in pool.get_service_by_name(name).unwrap().methods() {
                     let path = format!("/{name}/{}", method.name());

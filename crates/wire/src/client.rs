@@ -56,8 +56,8 @@ use crate::link::Link;
 use crate::payload::Payload;
 use crate::request::Request;
 use crate::response::Marks;
-use crate::settings::Settings;
 use crate::room::{Budget, Room};
+use crate::settings::Settings;
 use crate::tls::config::Offer;
 use crate::url::Url;
 

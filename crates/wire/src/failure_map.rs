@@ -282,6 +282,8 @@ fn alert_text(alert: rustls::AlertDescription) -> String {
         A::ProtocolVersion => "protocol version not supported",
         A::InsufficientSecurity => "insufficient security level",
         A::UnknownPSKIdentity => "unknown PSK identity",
+        // One that nobody has named is its number.
+        A::Unknown(number) => return format!("alert({number})"),
         other => return words(&format!("{other:?}")),
     };
     String::from(text)
@@ -393,6 +395,56 @@ mod tests {
         for (alert, text) in cases {
             let failure = transport(TransportError::Tls(rustls::Error::AlertReceived(alert)), Step::Handshake);
             assert_eq!((failure.message.as_str(), failure.kind), (text, FailureKind::NonTcp));
+        }
+    }
+
+    #[test]
+    fn no_failure_shows_names_of_the_librarys_code() {
+        use rustls::{
+            AlertDescription, CertRevocationListError as L, CertificateError as C, ContentType,
+            EncryptedClientHelloError, Error as E, HandshakeType, InconsistentKeys, InvalidMessage as M, OtherError,
+            PeerIncompatible, PeerMisbehaved,
+        };
+        let inner = || OtherError(std::sync::Arc::new(io::Error::other("Error(Inner { at: 1 })")));
+        let errors = [
+            E::InappropriateMessage { expect_types: vec![ContentType::Alert], got_type: ContentType::Unknown(99) },
+            E::InappropriateHandshakeMessage {
+                expect_types: vec![HandshakeType::Finished],
+                got_type: HandshakeType::ServerHello,
+            },
+            E::InvalidEncryptedClientHello(EncryptedClientHelloError::SniRequired),
+            E::InvalidMessage(M::MissingData("ServerHello")),
+            E::InvalidMessage(M::TrailingData("ServerHello")),
+            E::NoCertificatesPresented,
+            E::UnsupportedNameType,
+            E::DecryptError,
+            E::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13),
+            E::PeerMisbehaved(PeerMisbehaved::TooMuchEarlyDataReceived),
+            E::AlertReceived(AlertDescription::from(200)),
+            E::InvalidCertificate(C::Other(inner())),
+            E::InvalidCertificate(C::UnknownRevocationStatus),
+            E::InvalidCertRevocationList(L::Other(inner())),
+            E::InvalidCertRevocationList(L::UnsupportedCrlVersion),
+            E::FailedToGetCurrentTime,
+            E::FailedToGetRandomBytes,
+            E::HandshakeNotComplete,
+            E::PeerSentOversizedRecord,
+            E::NoApplicationProtocol,
+            E::BadMaxFragmentSize,
+            E::InconsistentKeys(InconsistentKeys::KeyMismatch),
+            E::Other(inner()),
+        ];
+        for error in errors {
+            let text = tls_text(&error).1.replace("alert(200)", "alert");
+            let is_name = |word: &str| {
+                word.chars().skip(1).any(char::is_uppercase)
+                    && word.chars().any(char::is_lowercase)
+                    && word != "ServerHello"
+            };
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+            let named: Vec<&str> = words.filter(|word| is_name(word)).collect();
+            let is_code = ["{", "(", "::", "[", "Arc"].iter().any(|sign| text.contains(sign)) || !named.is_empty();
+            assert!(!is_code, "{error:?} is told as '{text}': {named:?}");
         }
     }
 }

@@ -26,8 +26,9 @@ const WAYS: [Way; 4] = [
     Way { name: "npm", needs: "npm", install: npm },
 ];
 
-/// Tries every way, then what is inside of the program.
-pub(super) fn run(files: &Path, root: &Path) -> Result<(), String> {
+/// Tries every way, then what is inside of the program, then the black-box tests with it: what is stripped and linked in
+/// another way than the tests' own binary may behave in another way.
+pub(super) fn run(binary: &Path, files: &Path, root: &Path) -> Result<(), String> {
     sums(files)?;
     let place = files.with_extension("installed");
     let _none = fs::remove_dir_all(&place);
@@ -44,6 +45,7 @@ pub(super) fn run(files: &Path, root: &Path) -> Result<(), String> {
         println!("{}: installed, runs the README's command", way.name);
     }
     dependencies(&place.join("archive"))?;
+    black_box_tests(binary, root)?;
     fs::remove_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))
 }
 
@@ -58,6 +60,23 @@ fn try_out(program: &Path, root: &Path) -> Result<(), String> {
     match said.contains("checks_succeeded") {
         true => Ok(()),
         false => Err(format!("onrush {}: found {said:?}", words.join(" "))),
+    }
+}
+
+/// Runs the tests of `cli/tests/cli` with this binary in place of the one that cargo builds for them.
+fn black_box_tests(binary: &Path, root: &Path) -> Result<(), String> {
+    let path = |error| format!("{}: {error}", binary.display());
+    let binary = fs::canonicalize(binary).map_err(path)?;
+    println!("black-box tests with {}", binary.display());
+    let status = Command::new("cargo")
+        .args(["test", "-q", "-p", "onrush-cli", "--test", "cli"])
+        .env("ONRUSH_TEST_BINARY", &binary)
+        .current_dir(root)
+        .status()
+        .map_err(|error| format!("cargo: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("black-box tests fail with {}", binary.display())),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         None => println!("no formula for Homebrew: it names where files are downloaded from, --url URL"),
     }
     write(&wanted.out, files)?;
-    if wanted.checks { check::run(&wanted.out, &root) } else { Ok(()) }
+    if wanted.checks { check::run(&wanted.binary, &wanted.out, &root) } else { Ok(()) }
 }
 
 impl Wanted {

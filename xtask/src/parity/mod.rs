@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use accepted::Reason;
 use tools::{Outcome, Tools};
 
-pub(crate) use programs::{build_onrush, build_release, start_target, workspace};
+pub(crate) use programs::{build_onrush, build_release, find_k6, start_target, workspace};
 
 /// Scripts that run at the same time. None is judged by its times, so that two do not disturb each other.
 const AT_A_TIME: usize = 2;

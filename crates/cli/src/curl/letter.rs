@@ -51,7 +51,7 @@ pub static READINGS: &[Reading] = &[
     reading('U', "curl", "a proxy's password", "the variable HTTP_PROXY"),
     reading('a', "oha, hey", "name and password", "--user NAME:PASSWORD"),
     reading('a', "bombardier", "a new connection for every request", "--no-connection-reuse"),
-    reading('a', "k6", "the REST API, which Onrush does not have yet", "nothing"),
+    reading('a', "k6", "the address of the REST API", "--address {}"),
     reading('b', "curl", "cookies", "--cookie {}"),
     reading('b', "bombardier", "a body", "--data {}"),
     reading('d', "wrk, bombardier, k6", "how long", "--duration 10s"),

@@ -46,7 +46,8 @@ pub(super) struct Look {
 }
 
 /// A file of `--console-output` is text, whatever the format of the log.
-pub(super) const OF_CONSOLE_FILE: Look = Look { format: Format::Text, colors_since: None, is_terminal: false, is_console: true };
+pub(super) const OF_CONSOLE_FILE: Look =
+    Look { format: Format::Text, colors_since: None, is_terminal: false, is_console: true };
 
 impl Look {
     /// A line with its end, for a stream of this width.

@@ -22,7 +22,11 @@ struct Judged {
 
 /// Runs with `--save` and these flags.
 fn judged(lab: &Lab, flags: &[&str]) -> Judged {
-    let run = lab.run(&[&["--save", "r", "--workers", "1"], flags].concat()).code(0);
+    judged_with(lab, flags, 0)
+}
+
+fn judged_with(lab: &Lab, flags: &[&str], code: i32) -> Judged {
+    let run = lab.run(&[&["--save", "r", "--workers", "1"], flags].concat()).code(code);
     let document: Value = serde_json::from_str(&lab.read("r/result.json")).expect("a result");
     let causes = document["generator"]["judgement"]["causes"].as_array().expect("a list").iter();
     let causes = causes.filter(|cause| cause["severity"] != "note");
@@ -97,7 +101,7 @@ fn an_output_that_loses_samples_is_a_cause() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let database = format!("influxdb=http://{}/k6", listener.local_addr().expect("an address"));
     drop(listener);
-    let judged = judged(&lab, &["--out", &database]);
+    let judged = judged_with(&lab, &["--out", &database], 111);
     assert!(judged.causes.iter().any(|cause| cause == "output_backpressure"), "{:?}", judged.causes);
 }
 

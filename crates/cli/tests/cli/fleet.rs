@@ -287,7 +287,11 @@ fn a_coordinator_that_was_killed_is_followed_by_another_and_nothing_is_lost() {
     lab.run(&["--save", "alone"]).code(0);
     let (run, invitation) = coordinator(&lab, "2", &["--save", "fleet"]);
     let agents = [agent(&lab, &invitation, &["--index", "0"]), agent(&lab, &invitation, &["--index", "1"])];
-    until("the start", || lab.path().join("fleet/fleet.state").exists());
+    // The file says in which life of the machine the test began, once it has.
+    until("the start", || {
+        let state = std::fs::read_to_string(lab.path().join("fleet/fleet.state")).unwrap_or_default();
+        !state.is_empty() && !state.contains("\"boot\":\"\"")
+    });
     std::thread::sleep(Duration::from_millis(3_000));
     kill_process(Pid::from_raw(run.pid() as i32).unwrap(), Signal::KILL).unwrap();
     assert_eq!(run.wait().code, -1);
@@ -306,6 +310,40 @@ fn a_coordinator_that_was_killed_is_followed_by_another_and_nothing_is_lost() {
         assert_eq!(metric(&all, name), metric(&one, name), "{name}");
     }
     assert!(!lab.path().join("fleet/fleet.state").exists(), "the test is over");
+}
+
+/// Its agents know the run by its number: the coordinator that follows is the same run.
+#[test]
+fn a_coordinator_that_dies_before_the_start_gets_its_agents_back() {
+    let lab = Lab::with(
+        "import { Counter } from 'k6/metrics'; const mine = new Counter('mine')
+         export const options = { scenarios: { a: { executor: 'per-vu-iterations', vus: 4, iterations: 5 } } }
+         export default function () { mine.add(1) }",
+    );
+    let (run, invitation) = coordinator(&lab, "2", &["--save", "fleet"]);
+    let first = agent(&lab, &invitation, &["--index", "0"]);
+    let log = || std::fs::read_to_string(lab.path().join("coordinator.log")).unwrap_or_default();
+    until("the first agent", || log().contains("has joined"));
+    kill_process(Pid::from_raw(run.pid() as i32).unwrap(), Signal::KILL).unwrap();
+    assert_eq!(run.wait().code, -1);
+    let (_, address) = invitation.rsplit_once('@').unwrap();
+    let flags = ["run", "-q", "--agents", "2", "--fleet-listen", address, "--save", "fleet", "--resume", "script.js"];
+    let second = lab.start(&flags);
+    let late = agent(&lab, &invitation, &["--index", "1"]);
+    let second = second.wait().code(0).says("the test has not begun; its agents join again");
+    assert!(!second.stderr.contains("turned away"), "{}", second.stderr);
+    [first, late].into_iter().for_each(|agent| drop(agent.wait().code(0)));
+    assert_eq!(metric(&result(&lab, "fleet"), "mine")["count"], 20.0);
+    assert!(!lab.path().join("fleet/fleet.state").exists(), "the test is over");
+}
+
+#[test]
+fn agents_that_have_no_user_are_told_before_the_start() {
+    let lab = Lab::with("export default function () {}");
+    let idle = "2 of 3 agents have nothing to do: the script runs 1 virtual user";
+    lab.run(&["--agents", "3"]).code(0).says(idle);
+    let busy = lab.run(&["--agents", "3", "--vus", "3", "--iterations", "3"]).code(0);
+    assert!(!busy.stderr.contains("nothing to do"), "{}", busy.stderr);
 }
 
 #[test]

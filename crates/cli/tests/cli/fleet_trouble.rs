@@ -17,7 +17,9 @@ fn an_agent_that_comes_after_the_start_is_turned_away() {
     let lab = Lab::with(SLEEPS);
     let (run, invitation) = coordinator(&lab, "2", &["--save", "r"]);
     let agents = [agent(&lab, &invitation, &[]), agent(&lab, &invitation, &[])];
-    until("the start", || lab.path().join("r/fleet.state").exists());
+    // It is there before the test begins; from then on it says on which boot of the machine that was.
+    let state = || std::fs::read_to_string(lab.path().join("r/fleet.state")).unwrap_or_default();
+    until("the start", || state().contains(r#""boot":""#) && !state().contains(r#""boot":"""#));
     let late = agent(&lab, &invitation, &[]).wait().code(255);
     late.says("the test has begun without it: agents join before the start");
     for agent in agents {

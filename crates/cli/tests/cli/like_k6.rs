@@ -129,7 +129,8 @@ fn what_setup_returns_may_be_a_response_an_address_or_a_file() {
 
 #[test]
 fn totals_of_checks_are_shown_without_the_tag_check() {
-    let lab = Lab::with("import { check } from 'k6';\nexport default () => check(1, { a: () => true, b: () => false });");
+    let lab =
+        Lab::with("import { check } from 'k6';\nexport default () => check(1, { a: () => true, b: () => false });");
     let run = lab.run(&["--system-tags", "status"]).code(0).prints("checks_total.......: 2").prints("1 out of 2");
     assert!(!run.stdout.contains("✗ b"), "{run:?}");
 }

@@ -36,6 +36,7 @@ mod json_answers;
 mod judgement;
 mod k8s;
 mod lab;
+mod libraries;
 mod lifecycle;
 mod like_k6;
 mod loki;

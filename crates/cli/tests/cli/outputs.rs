@@ -158,8 +158,8 @@ fn what_is_wrong_with_an_output_is_said_before_the_test() {
 }
 
 #[test]
-fn a_full_disk_loses_samples_says_so_and_changes_nothing_else() {
-    let run = Lab::with(SCRIPT).run(&["--serve", "--out", "json=/dev/full"]).code(0);
+fn a_full_disk_loses_samples_which_is_said_and_no_success() {
+    let run = Lab::with(SCRIPT).run(&["--serve", "--out", "json=/dev/full"]).code(111);
     let line = run.stderr.lines().find(|line| line.contains("output json lost")).expect("a line");
     assert!(line.contains("samples: No space left on device"), "{line}");
     assert!(run.stdout.contains("http_reqs"), "{}", run.stdout);
@@ -178,7 +178,7 @@ fn a_receiver_that_hangs_changes_nothing_of_the_load() {
     let gone = "experimental-prometheus-rw=http://127.0.0.1:1/w";
     let lab = Lab::with(script);
     let arguments = ["--serve", "--out", &hanging, "--out", gone, "--summary-export", "sum.json"];
-    let run = lab.run(&arguments).code(0);
+    let run = lab.run(&arguments).code(111);
     let summary: Value = serde_json::from_str(&lab.read("sum.json")).unwrap();
     let iterations = summary["metrics"]["iterations"]["count"].as_f64().unwrap();
     assert!((594.0..=606.0).contains(&iterations), "{iterations} iterations of 600");

@@ -56,3 +56,38 @@ fn a_hello_that_trickles_is_cut_off() {
     assert!(is_closed, "it may go on for ever");
     fleet.thread.finish();
 }
+
+/// Nothing but one short hello is read from an agent that is not welcome.
+#[test]
+fn frames_of_an_agent_that_is_refused_are_not_taken() {
+    use onrush_fleet::backing::Line;
+    use onrush_fleet::message::{Hello, PROTOCOL};
+    use onrush_fleet::{Report, clock};
+
+    let backing = Embedded::make().unwrap();
+    let fleet = crate::fixture::Fleet::start(&backing, 1);
+    let mut line = backing.line(&fleet.credentials.token());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let other = Credentials::make().unwrap();
+    let hello = Hello {
+        protocol: PROTOCOL,
+        version: String::from("test"),
+        secret: other.secret,
+        name: String::from("a stranger"),
+        index: None,
+        incarnation: 1,
+        seat: None,
+    };
+    let is_taken = runtime.block_on(async {
+        line.connect().await.unwrap();
+        assert!(line.send(Report::Hello(hello)).await, "a hello is read");
+        let began = clock::now();
+        // Larger than what the kernel keeps for both ends: it is with the other end only when that has read it.
+        let frame = || Report::Frame { number: 1, content: vec![0; 64 << 20] };
+        let sent = tokio::time::timeout(crate::fixture::PATIENCE, line.send(frame())).await;
+        assert!(clock::now() > began);
+        matches!(sent, Ok(true))
+    });
+    assert!(!is_taken, "64 MiB were read before the secret was checked");
+    fleet.thread.finish();
+}

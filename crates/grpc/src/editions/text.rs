@@ -72,11 +72,8 @@ struct Reader<'a> {
 }
 
 /// Files that only declare features of one language each.
-const OF_LANGUAGES: [&str; 3] = [
-    "google/protobuf/go_features.proto",
-    "google/protobuf/java_features.proto",
-    "google/protobuf/cpp_features.proto",
-];
+const OF_LANGUAGES: [&str; 3] =
+    ["google/protobuf/go_features.proto", "google/protobuf/java_features.proto", "google/protobuf/cpp_features.proto"];
 
 impl Reader<'_> {
     fn word(&self, ahead: usize) -> &str {
@@ -108,6 +105,8 @@ impl Reader<'_> {
         while !self.word(0).is_empty() {
             let start = self.at;
             match self.word(0) {
+                // One too many: the compiler says so.
+                "}" => self.at += 1,
                 "option" => {
                     let own = file.options.get_or_insert_with(OfFile::default);
                     self.option(own.features.get_or_insert_with(FeatureSet::default));
@@ -426,11 +425,16 @@ mod tests {
 
     #[test]
     fn whatever_the_text_is_reading_ends() {
-        let whole = "edition = \"2023\"; message M { string a = 1 [features.x = Y, b = {c: [1]}]; oneof o { int32 x = 2; } }";
+        let whole =
+            "edition = \"2023\"; message M { string a = 1 [features.x = Y, b = {c: [1]}]; oneof o { int32 x = 2; } }";
         for end in 0..whole.len() {
             let _any = lowered(&whole[..end]);
         }
-        for spoiled in ["edition = \"2023\"; }}} message", "edition = \"2023\"; message M { = ; [ ] }", "edition = \"2023\"; enum {"] {
+        for spoiled in [
+            "edition = \"2023\"; }}} message",
+            "edition = \"2023\"; message M { = ; [ ] }",
+            "edition = \"2023\"; enum {",
+        ] {
             assert!(lowered(spoiled).is_ok());
         }
     }

@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::figures::Figures;
 use super::plan::{Pin, Plan};
 use super::server_stats::ServerStats;
-use crate::stats::MOST_PAIRS;
 use crate::document::{Cause, Document, Environment, Metric, Value as Measured, check_schema};
+use crate::stats::MOST_PAIRS;
 
 /// The number of the schema these types are: that of the results in them.
 pub use crate::document::SCHEMA;

@@ -28,6 +28,10 @@ pub struct ServerStats {
     /// Why they could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// Whether both readings were the same in every number: servers that collect their statistics every few seconds
+    /// then still show those from before the run, which are no change of 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stale: bool,
 }
 
 impl ServerStats {
@@ -35,6 +39,7 @@ impl ServerStats {
     pub fn of(before: Result<Reading, String>, after: Result<Reading, String>, names: &[String]) -> ServerStats {
         let mut stats = ServerStats::default();
         let expressions: Vec<Regex> = names.iter().filter_map(|name| Regex::new(name).ok()).collect();
+        stats.is_stale = matches!((&before, &after), (Ok(before), Ok(after)) if before.values == after.values);
         let wanted = |name: &str| expressions.is_empty() || expressions.iter().any(|fits| fits.is_match(name));
         for (when, reading) in [("before", before), ("after", after)] {
             match reading {
@@ -52,9 +57,9 @@ impl ServerStats {
         stats
     }
 
-    /// Changes of what is counted, levels of gauges.
+    /// Changes of what is counted, levels of gauges; none of statistics that are older than the run.
     pub fn figures(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.after.iter().filter_map(|(name, after)| {
+        self.after.iter().filter(|_| !self.is_stale).filter_map(|(name, after)| {
             let is_gauge = self.gauges.contains(name);
             let before = if is_gauge { Some(0.0) } else { self.before.get(name).copied() };
             Some((name.as_str(), after - before?))
@@ -65,6 +70,9 @@ impl ServerStats {
     pub fn text(&self, most: usize) -> String {
         if let Some(problem) = &self.problem {
             return format!("server statistics could not be read {problem}");
+        }
+        if self.is_stale {
+            return String::from("server statistics are older than the run: both readings are the same");
         }
         let changed: Vec<String> = self
             .after
@@ -181,9 +189,18 @@ mod tests {
         assert_eq!(stats.before.len(), 5);
         assert_eq!(stats.text(5), "worker_status.0.last_status.requests_count +1,500");
         assert!(stats.figures().any(|figure| figure == ("worker_status.0.last_status.requests_count", 1500.0)));
-        let few = ServerStats::of(puma(10), puma(10), &[String::from("backlog$"), String::from("^workers$")]);
+        let few = ServerStats::of(puma(10), puma(20), &[String::from("backlog$"), String::from("^workers$")]);
         assert_eq!(few.after.keys().collect::<Vec<_>>(), ["worker_status.0.last_status.backlog", "workers"]);
         assert_eq!(few.text(5), "server statistics: none of 2 changed");
+    }
+
+    #[test]
+    fn statistics_that_are_older_than_the_run_are_no_change_of_0() {
+        let stale = ServerStats::of(puma(10), puma(10), &[]);
+        assert_eq!(stale.figures().count(), 0);
+        assert_eq!(stale.text(5), "server statistics are older than the run: both readings are the same");
+        let fresh = ServerStats::of(puma(10), puma(11), &[String::from("^workers$")]);
+        assert_eq!(fresh.figures().collect::<Vec<_>>(), [("workers", 0.0)], "another number shows that it was updated");
     }
 
     #[test]

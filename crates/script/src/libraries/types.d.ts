@@ -1,7 +1,7 @@
-// k6's libraries at their addresses, of any version.
+// k6's libraries at their addresses, with the names of their latest version that is built in.
 
 declare module "https://jslib.k6.io/k6-utils/*" {
-  /** As `check` of k6, with values and conditions that may be promises; the result is a promise when one of them is. */
+  /** As `check` of k6, with values and conditions that may be promises; the result is a promise when one of them is. From 1.5.0 on. */
   export function check(value: unknown, conditions: Record<string, unknown>, tags?: Record<string, string>): boolean | Promise<boolean>;
   /** A whole number, both ends included. */
   export function randomIntBetween(min: number, max: number): number;
@@ -9,8 +9,9 @@ declare module "https://jslib.k6.io/k6-utils/*" {
   export function randomString(length: number, charset?: string): string;
   /** With `secure`, of the system's random bytes. */
   export function uuidv4(secure?: boolean): string;
-  export function findBetween(content: string, left: string, right: string, repeat?: false): string;
-  export function findBetween(content: string, left: string, right: string, repeat: true): string[];
+  /** null when there is nothing; '' in 1.1.0. */
+  export function findBetween(content: string, left: string, right: string, repeat?: false): string | null;
+  export function findBetween(content: string, left: string, right: string, repeat: true): string[] | null;
   export function normalDistributionStages(maxVus: number, durationSeconds: number, numberOfStages?: number): { duration: string; target: number }[];
   /** In milliseconds. */
   export function parseDuration(text: string): number;
@@ -21,7 +22,7 @@ declare module "https://jslib.k6.io/k6-utils/*" {
 
 declare module "https://jslib.k6.io/k6-summary/*" {
   /** `data` is what handleSummary is given. */
-  export function textSummary(data: object, options?: { indent?: string; enableColors?: boolean; sortByName?: boolean }): string;
+  export function textSummary(data: object, options?: { indent?: string; enableColors?: boolean; summaryTimeUnit?: string; summaryTrendStats?: string[] }): string;
   export function jUnit(data: object, options?: { name?: string; classname?: string }): string;
   export function humanizeValue(value: number, metric: object, timeUnit?: string): string;
 }
@@ -29,12 +30,11 @@ declare module "https://jslib.k6.io/k6-summary/*" {
 declare module "https://jslib.k6.io/k6chaijs/*" {
   /** Chai's expectations; each is a check. */
   export type Assertion = any;
-  export class AssertionError extends Error {}
-  export const config: Record<string, unknown>;
   /** A group; false when an expectation inside did not hold. */
   export function describe(name: string, run: () => void): boolean;
   export function expect(value: unknown, message?: string): Assertion;
-  export const chai: { expect: typeof expect; config: typeof config; AssertionError: typeof AssertionError; [name: string]: any };
+  /** Chai's own: `assert`, `util`, `use` for plug-ins; `config` has `aggregateChecks`, `logFailures`, and from 4.5.0.1 on `exitOnError`. */
+  export const chai: { expect: typeof expect; config: Record<string, unknown>; AssertionError: new (message?: string) => Error; [name: string]: any };
   export default chai;
 }
 
@@ -46,35 +46,40 @@ declare module "https://jslib.k6.io/httpx/*" {
 
   /** A request for `batch`. */
   export class Request {
-    constructor(method: string, url: any, body?: any, params?: object);
+    /** `params.body` is the body. */
+    constructor(method: string, url: any, params?: object);
+    addHeader(name: string, value: string): this;
+    addTag(name: string, value: string): this;
   }
   class OfMethod extends Request {
-    constructor(url: any, body?: any, params?: object);
+    constructor(url: any, params?: object);
   }
   export { OfMethod as Get, OfMethod as Post, OfMethod as Put, OfMethod as Patch, OfMethod as Delete, OfMethod as Head };
-  export { OfMethod as Options, OfMethod as Trace };
+  export { OfMethod as Options, OfMethod as Trace, OfMethod as Connect };
 
   export class Httpx {
     /** Any other param of k6/http goes to all requests, too. */
-    constructor(options?: { baseURL?: string; headers?: Record<string, string>; tags?: Record<string, string>; timeout?: number; [param: string]: unknown });
+    constructor(options?: { baseURL?: string; headers?: Record<string, string>; tags?: Record<string, string>; timeout?: number; errorMetric?: { add(value: boolean): unknown }; errorMetricCondition?: (response: Answer) => boolean; [param: string]: unknown });
     setBaseUrl(baseURL: string): void;
     addHeader(name: string, value: string): void;
     addHeaders(headers: Record<string, string>): void;
-    removeHeader(name: string): void;
     clearHeader(name: string): void;
     addTag(name: string, value: string): void;
     addTags(tags: Record<string, string>): void;
-    removeTag(name: string): void;
     clearTag(name: string): void;
     request(method: string, url: any, body?: any, params?: object): Answer;
     asyncRequest(method: string, url: any, body?: any, params?: object): Promise<Answer>;
-    batch(requests: Request[], params?: object): Answer[];
+    execute(request: Request): Answer;
+    batch(requests: (Request | any[])[], params?: object): Answer[];
+    /** Of the last request, or of the last batch. */
+    lastRequest: { responseObject: any; responseChainDuration: number | null };
+    readonly lastRequestChainDuration: number | null;
+    connect: Call;
     get: Call;
     post: Call;
     put: Call;
     patch: Call;
     delete: Call;
-    del: Call;
     head: Call;
     options: Call;
     trace: Call;
@@ -86,29 +91,30 @@ declare module "https://jslib.k6.io/httpx/*" {
     asyncHead: AsyncCall;
     asyncOptions: AsyncCall;
     asyncTrace: AsyncCall;
+    asyncConnect: AsyncCall;
   }
-  export default Httpx;
 }
 
 declare module "https://jslib.k6.io/papaparse/*" {
   /** Of texts; files, URLs and streams are not offered. */
   export function parse(text: string, options?: Record<string, unknown>): { data: any[]; errors: any[]; meta: Record<string, any> };
   export function unparse(rows: unknown, options?: Record<string, unknown>): string;
-  const Papa: { parse: typeof parse; unparse: typeof unparse };
+  const Papa: { parse: typeof parse; unparse: typeof unparse; [name: string]: any };
   export default Papa;
 }
 
 declare module "https://jslib.k6.io/totp/*" {
-  /** Passwords of RFC 6238 with HMAC-SHA-1 and steps of 30 s. */
+  /** Passwords of RFC 6238 with HMAC-SHA-1. */
   export class TOTP {
     /** @param secret in base32. */
     constructor(secret: string, digits?: number);
-    gen(step?: number): Promise<string>;
-    verify(password: string): Promise<boolean>;
+    /** The password of now. @param period seconds of a step, 30. @param skew seconds that the clock is ahead. */
+    gen(period?: number, skew?: number): Promise<string>;
+    verify(password: string, period?: number): Promise<boolean>;
   }
 }
 
-declare module "https://jslib.k6.io/aws/*" {
+declare module "https://jslib.k6.io/aws/*/signature.js" {
   export class InvalidAWSConfigError extends Error {}
   export class InvalidSignatureError extends Error {}
 
@@ -124,12 +130,12 @@ declare module "https://jslib.k6.io/aws/*" {
   export class AWSConfig implements Credentials {
     constructor(options: AWSConfigOptions);
     /** From AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN of `__ENV`. */
-    static fromEnvironment(options?: Partial<AWSConfigOptions>): AWSConfig;
+    static fromEnvironment(options?: { endpoint?: Endpoint | string }): AWSConfig;
     region: string;
     accessKeyId: string;
     secretAccessKey: string;
     sessionToken?: string;
-    endpoint: Endpoint;
+    endpoint?: Endpoint;
   }
   export class Endpoint {
     constructor(address: string);
@@ -141,18 +147,14 @@ declare module "https://jslib.k6.io/aws/*" {
     copy(): Endpoint;
   }
 
-  /** Where it goes: an endpoint, or protocol and hostname. */
   export interface UnsignedRequest {
     method: string;
-    endpoint?: Endpoint | string;
-    protocol?: string;
-    hostname?: string;
-    port?: number;
-    path?: string;
+    endpoint: Endpoint;
+    path: string;
     query?: Record<string, string | string[]>;
-    headers?: Record<string, string>;
+    /** Signing adds to them. */
+    headers: Record<string, string>;
     body?: string | ArrayBuffer;
-    applyChecksum?: boolean;
   }
   export interface SignedRequest extends UnsignedRequest {
     /** For k6/http. */
@@ -160,13 +162,12 @@ declare module "https://jslib.k6.io/aws/*" {
     headers: Record<string, string>;
   }
   export interface SignOptions {
-    signingDate?: Date;
+    /** Numbers are seconds. */
+    signingDate?: Date | number | string;
     signingService?: string;
     signingRegion?: string;
-    uriEscapePath?: boolean;
-    applyChecksum?: boolean;
-    unsignableHeaders?: Iterable<string>;
-    signableHeaders?: Iterable<string>;
+    unsignableHeaders?: Set<string>;
+    signableHeaders?: Set<string>;
   }
   export class SignatureV4 {
     /** `uriEscapePath: false` for S3. */
@@ -176,11 +177,4 @@ declare module "https://jslib.k6.io/aws/*" {
     /** The signature goes into the query and holds for `expiresIn` seconds, 3600 unless said otherwise. */
     presign(request: UnsignedRequest, options?: SignOptions & { expiresIn?: number }): SignedRequest;
   }
-
-  /** Not offered: its constructor throws. Sign the request with SignatureV4. */
-  class Refused {
-    private constructor();
-  }
-  export { Refused as S3Client, Refused as SecretsManagerClient, Refused as SystemsManagerClient, Refused as KMSClient };
-  export { Refused as SQSClient, Refused as KinesisClient, Refused as EventBridgeClient, Refused as LambdaClient };
 }

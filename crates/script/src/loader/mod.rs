@@ -142,8 +142,8 @@ impl ModuleStore {
     pub(crate) fn needs_fetch(&self, name: &str) -> bool {
         name.starts_with("https://")
             && !self.is_sealed()
-            && (self.builtins.text)(name).is_none()
             && self.source(name).is_none()
+            && (self.builtins.text)(name).is_none()
     }
 
     /// Puts a source under its name before it is imported (standard input, archives, fetched modules).
@@ -175,7 +175,7 @@ impl ModuleStore {
         }
         let text = match (self.source(name), (self.builtins.text)(name)) {
             (Some(source), _) => source.text.clone(),
-            (None, Some(library)) => library.to_string(),
+            (None, Some(library)) => library,
             (None, None) => resolve::read(&self.disk, name)?,
         };
         let output = transpile::to_javascript(name, &text, self.builtins.libraries)?;

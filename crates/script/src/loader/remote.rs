@@ -19,11 +19,12 @@ use crate::error::{ScriptError, exit_code};
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MOST_REDIRECTS: u32 = 10;
 
-/// The text of the module at `url`.
+/// The text of the module at `url`. `advice`: what the error says of an address that is not reached.
 pub(crate) async fn fetch(
     url: &str,
     worker: Rc<wire::ClientContext>,
     cache: Option<&Path>,
+    advice: Option<String>,
     log: &dyn LogSink,
 ) -> Result<String, ScriptError> {
     let cached = cache.map(|directory| cache_file(directory, url));
@@ -36,7 +37,7 @@ pub(crate) async fn fetch(
         }
         Err(cause) => {
             let known = cached.and_then(|file| std::fs::read_to_string(file).ok());
-            let Some(text) = known else { return Err(unreachable_module(url, &cause)) };
+            let Some(text) = known else { return Err(unreachable_module(url, &cause, advice)) };
             let url = Mask::standard().url(url);
             let message = format!("cannot fetch {url} ({cause}): the copy of an earlier run is used");
             log.log(&Record { level: Level::Warning, message: &message, fields: &[] });
@@ -46,23 +47,30 @@ pub(crate) async fn fetch(
 }
 
 /// The copy of an earlier run, where nothing may be fetched.
-pub(crate) fn kept(url: &str, cache: Option<&Path>) -> Result<String, ScriptError> {
+pub(crate) fn kept(url: &str, cache: Option<&Path>, advice: Option<String>) -> Result<String, ScriptError> {
     let known = cache.and_then(|directory| std::fs::read_to_string(cache_file(directory, url)).ok());
     known.ok_or_else(|| {
         let url = Mask::standard().url(url);
         let message = format!(
             "cannot import {url}: --offline is set, and no earlier run kept a copy; run once without it, or download \
-             the module and import it as a file"
+             the module and import it as a file{}",
+            behind(advice)
         );
         ScriptError::new(message, exit_code::SCRIPT_EXCEPTION)
     })
 }
 
-fn unreachable_module(url: &str, cause: &str) -> ScriptError {
+/// The advice as the end of an error.
+fn behind(advice: Option<String>) -> String {
+    advice.map(|advice| format!("; {advice}")).unwrap_or_default()
+}
+
+fn unreachable_module(url: &str, cause: &str, advice: Option<String>) -> ScriptError {
     let url = Mask::standard().url(url);
     let message = format!(
         "cannot import {url}: {cause}; check the address and the network, or download the module and import it as a \
-         file"
+         file{}",
+        behind(advice)
     );
     ScriptError::new(message, exit_code::SCRIPT_EXCEPTION)
 }

@@ -116,8 +116,14 @@ fn failure(message: String) -> ScriptError {
 mod tests {
     use super::*;
 
-    static NONE: Builtins =
-        Builtins { lists: &[], alias: |_| None, text: |_| None, libraries: &[], on_iteration_start: &[] };
+    static NONE: Builtins = Builtins {
+        lists: &[],
+        alias: |_| None,
+        text: |_| None,
+        advice: |_| None,
+        libraries: &[],
+        on_iteration_start: &[],
+    };
 
     fn resolve(base: &str, specifier: &str) -> Result<String, ScriptError> {
         super::resolve(&NONE, base, specifier)

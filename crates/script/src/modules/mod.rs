@@ -56,6 +56,7 @@ pub const fn builtins(lists: &'static [&'static [ModuleDef]]) -> Builtins {
         lists,
         alias: |path| form_data::texts::module(path).or_else(|| url_library::module(path)),
         text: libraries::text,
+        advice: libraries::advice,
         libraries: form_data::texts::KNOWN,
         on_iteration_start: &[http::on_iteration_start],
     }

@@ -5,9 +5,9 @@
 
 use host::Building;
 use host::bytes;
+use host::js::IntoJs;
 use host::js::{Ctx, Exception, Object, Value};
 use host::kind::{BufferKind, ElementType, Kind};
-use host::js::IntoJs;
 use host::object;
 
 use crate::modules::http;

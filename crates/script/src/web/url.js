@@ -6,7 +6,7 @@
 
     constructor(init = '') {
       if (init instanceof URLSearchParams) this.#pairs = init.#pairs.slice()
-      else if (typeof init === 'object' && init !== null) {
+      else if (init !== null && (typeof init === 'object' || typeof init === 'function')) {
         this.#pairs = []
         const entries = typeof init[Symbol.iterator] === 'function' ? init : Object.entries(init)
         for (const pair of entries) {

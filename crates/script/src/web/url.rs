@@ -64,7 +64,14 @@ fn write_query_native<'js>(ctx: Ctx<'js>, list: Array<'js>) -> Result<String> {
 }
 
 fn parse(text: &str, base: Option<&Url>) -> std::result::Result<Url, String> {
-    Url::options().base_url(base).parse(text).map_err(|error| format!("invalid URL '{text}': {error}"))
+    // The standard passes over further slashes in front of a host; the crate does so behind a scheme alone.
+    let rest = text.trim_start_matches(|c: char| c <= ' ');
+    let slashes = rest.chars().take_while(|c| matches!(c, '/' | '\\')).count();
+    let scheme = base.map_or("", Url::scheme);
+    let whole =
+        (slashes > 2 && matches!(scheme, "http" | "https" | "ws" | "wss" | "ftp")).then(|| format!("{scheme}:{rest}"));
+    let parsed = Url::options().base_url(base).parse(whole.as_deref().unwrap_or(text));
+    parsed.map_err(|error| format!("invalid URL '{text}': {error}"))
 }
 
 /// Scheme, user name, password, host name, port, path, query, fragment, and the whole.
@@ -138,6 +145,8 @@ mod tests {
             ("../c?x", "http://u@h:81/c?x"),
             ("/c", "http://u@h:81/c"),
             ("//k/c", "http://k/c"),
+            ("///k/c", "http://k/c"),
+            (" /\\//k/c", "http://k/c"),
             ("", "http://u@h:81/a/b?q"),
             ("?x", "http://u@h:81/a/b?x"),
             ("#x", "http://u@h:81/a/b?q#x"),

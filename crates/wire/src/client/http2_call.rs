@@ -14,12 +14,12 @@ use bytes::Bytes;
 
 use crate::client::connect::{self, Unopened};
 use crate::client::http2_connection::{Drive, SharedConnection, Slot};
+use crate::client::http2_stream::too_large;
 use crate::client::{Client, ClientContext, ConnectionInfo};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h2::error_code::{CANCEL, NO_ERROR};
 use crate::h2::{Asked, HeadBuilder, Http2Head, Keep, StreamEnd};
-use crate::client::http2_stream::too_large;
 use crate::io::stamps::Tick;
 use crate::room::Room;
 use crate::timings::Timings;

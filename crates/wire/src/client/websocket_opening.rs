@@ -33,8 +33,8 @@ use crate::response::{Body, Response};
 use crate::room::{Held, Room};
 use crate::timings::Timings;
 use crate::url::Url;
-use crate::ws::{DeflateOffer, MessageLimits};
 use crate::ws::handshake::{self, Agreement};
+use crate::ws::{DeflateOffer, MessageLimits};
 
 /// Bytes of the body of an answer that is no upgrade; the rest is not waited for.
 const MAX_BODY: usize = 64 << 10;

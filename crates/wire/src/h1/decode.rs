@@ -461,7 +461,8 @@ mod tests {
             let head = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n");
             let chunk = format!("3e8\r\n{}\r\n", "x".repeat(1000));
             assert_eq!(reader.feed(head.as_bytes(), &KnownHeads::default(), &mut place), Ok(Fed::More));
-            let mut pieces = std::iter::repeat_with(|| reader.feed(chunk.as_bytes(), &KnownHeads::default(), &mut place));
+            let mut pieces =
+                std::iter::repeat_with(|| reader.feed(chunk.as_bytes(), &KnownHeads::default(), &mut place));
             let refused = pieces.position(|fed| fed.is_err()).unwrap();
             assert_eq!(refused, 9, "{head}");
             let refused = reader.feed(chunk.as_bytes(), &KnownHeads::default(), &mut place);

@@ -15,8 +15,8 @@ use x509_cert::der::asn1::ObjectIdentifier;
 use x509_cert::der::oid::AssociatedOid;
 use x509_cert::der::oid::db::rfc5280::{ANY_EXTENDED_KEY_USAGE, ID_KP_SERVER_AUTH};
 use x509_cert::der::{Decode, Encode};
-use x509_cert::spki::SubjectPublicKeyInfoOwned;
 use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, KeyUsage, NameConstraints, SubjectAltName};
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 /// Authorities between a server's certificate and a trusted one, at most.
 const LONGEST: u8 = 8;

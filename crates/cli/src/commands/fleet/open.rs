@@ -13,6 +13,7 @@ use fleet::{Credentials, Invitation, RunId, Setup, message};
 use metrics::Registry;
 use script::log::Level;
 use std::sync::Arc;
+use units::show::counted;
 
 use super::super::run::drive::{Elsewhere, Test};
 use super::super::run::fleet_flags::FleetFlags;
@@ -44,6 +45,9 @@ pub fn start<'a>(
         Some(state) => Credentials::parse(&state.credentials).map_err(failed)?,
         None => credentials(own.credentials.as_deref())?,
     };
+    if let Some(idle) = idle_agents(own.agents, test.planned.plan.requirements().max_vus) {
+        log.write(Level::Warning, &idle, &[]);
+    }
     let address = address(own)?;
     let packed = PackedTest::make(test)?;
     left.iter().try_for_each(|state| is_same(state, own, &packed))?;
@@ -99,6 +103,17 @@ pub fn start<'a>(
         state: file,
         _test: packed,
     }))
+}
+
+/// What tells that there are more agents than users: users are dealt out to agents, and some get none.
+fn idle_agents(agents: u32, most_users: u64) -> Option<String> {
+    let idle = u64::from(agents).checked_sub(most_users).filter(|idle| *idle > 0)?;
+    let users = counted(usize::try_from(most_users).unwrap_or(usize::MAX), "virtual user");
+    let have = if idle == 1 { "agent has" } else { "agents have" };
+    Some(format!(
+        "{idle} of {agents} {have} nothing to do: the script runs {users}; give it more users (--vus, or vus in its \
+         options), or ask for fewer agents"
+    ))
 }
 
 fn setup(run: u64, own: &FleetFlags, credentials: &Credentials, packed: &PackedTest) -> Setup {

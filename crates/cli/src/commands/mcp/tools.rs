@@ -3,11 +3,11 @@
 //! A tool never prints: standard output is the protocol's. What a test itself says goes into a folder that is removed,
 //! unless `save` names one.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use report::ci::{CiScript, digest, of_run};

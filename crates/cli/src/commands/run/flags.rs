@@ -355,7 +355,9 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
     for row in OF_K6 {
         let Treated::Warned(instead) = row.treated else { continue };
         if row.flag.is_empty() {
-            let has_own = |name: &&String| OF_K6.iter().any(|other| other.variable == name.as_str() && other.variable != row.variable);
+            let has_own = |name: &&String| {
+                OF_K6.iter().any(|other| other.variable == name.as_str() && other.variable != row.variable)
+            };
             let given = source.env.keys().filter(|name| row.means(name) && !has_own(name));
             told.extend(given.map(|name| (Level::Warning, format!("the variable {name} is not obeyed: {instead}"))));
         } else if source.switch(row.flag, false)? {

@@ -61,7 +61,7 @@ impl FleetFlags {
         let (agents, dialled) = agents_of(&agents)?;
         if is_quick {
             return Err(refuse(String::from(
-                "--agents divides a script among agents, and a URL is none: `--show` prints the script that stands \
+                "--agents divides a script among agents, and a URL is none: `--show-script` prints the script that stands \
                  for it",
             )));
         }

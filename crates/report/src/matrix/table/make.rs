@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::best;
+use super::cold;
 use super::data::{JudgedBy, RowGroup, Spread, TableRow, Tables};
 use super::notes::{loads_differ, notes};
 use super::options::{TableOptions, known};
@@ -37,6 +38,10 @@ pub fn tables(document: &MatrixDocument, options: &TableOptions) -> Result<Table
         set_ratios(&mut group.rows);
         let names: Vec<String> = group.rows.iter().map(|row| name_within(row, &by)).collect();
         (group.judged_by, group.verdict) = best::mark(&mut group.rows, &names, loads_differ);
+        if let Some(best) = group.rows.iter_mut().find(|row| row.best && cold::measured_cold(document)) {
+            best.best = false;
+            group.verdict = String::from(cold::NO_BEST);
+        }
     }
     let mut tables = Tables {
         name: plan.name.clone().unwrap_or_else(|| String::from("matrix")),

@@ -5,6 +5,7 @@
 
 mod best;
 mod chooser;
+mod cold;
 mod column;
 mod csv;
 mod data;
@@ -187,5 +188,36 @@ pub(super) mod tests {
         assert_eq!(found.columns, ["size"]);
         assert_eq!(found.groups.iter().map(|g| g.heading.as_str()).collect::<Vec<_>>(), ["variant=a", "variant=b"]);
         assert_eq!(by(&["sise"]).unwrap_err(), "--group-by: unknown axis 'sise', expected some of size, variant");
+    }
+
+    #[test]
+    fn servers_that_were_measured_cold_have_no_best() {
+        let mut cold = document();
+        cold.plan.warm_up = plan::from_toml("p", "warm_up = '0s'\n[load]\nurl = 'http://h/'\n").unwrap().warm_up;
+        let tables = super::tables(&cold, &TableOptions::default()).unwrap();
+        assert!(tables.groups.iter().all(|group| group.rows.iter().all(|row| !row.best)));
+        assert_eq!(tables.groups[0].verdict, "no best, because the servers were measured cold");
+        let said = "! servers were measured cold: runs of 2.0 s with 0.0 s of warm-up";
+        assert!(tables.notes.iter().any(|note| note.starts_with(said)), "{:?}", tables.notes);
+        // Servers that run all the time are not started for each run.
+        cold.timing.servers_s = 0.0;
+        let tables = super::tables(&cold, &TableOptions::default()).unwrap();
+        assert!(tables.groups.iter().any(|group| group.rows.iter().any(|row| row.best)));
+    }
+
+    #[test]
+    fn a_first_run_that_is_slower_than_all_later_ones_is_told() {
+        let mut slow = document();
+        for run in slow.runs.iter_mut().filter(|run| run.round == 1 && run.variant == "a") {
+            if let Some(figures) = &mut run.figures {
+                figures.rate /= 2.0;
+            }
+        }
+        let told = |document: &MatrixDocument| {
+            let tables = super::tables(document, &TableOptions::default()).unwrap();
+            tables.notes.iter().find(|note| note.contains("the first run was slower")).cloned()
+        };
+        assert!(told(&slow).is_some_and(|note| note.starts_with("! in 2 of 4 rows the first run was slower")));
+        assert_eq!(told(&document()), None);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use units::show::{counted, percent};
 
+use super::cold;
 use super::column;
 use super::data::Tables;
 use super::text::listed;
@@ -27,6 +28,9 @@ pub(super) fn notes(document: &MatrixDocument, tables: &Tables) -> Vec<String> {
     notes.extend(accepted(document));
     notes.extend(doubtful(document));
     notes.extend(unread_stats(document));
+    notes.extend(stale_stats(document));
+    notes.extend(cold::note(document));
+    notes.extend(cold::slow_first_runs(tables));
     let hidden = column::hidden_stats(tables);
     if hidden > 0 {
         let more =
@@ -111,6 +115,19 @@ fn unread_stats(document: &MatrixDocument) -> Option<String> {
         problems.len(),
         counted(document.runs.len(), "run")
     ))
+}
+
+/// Runs whose server showed the same numbers before and after them.
+fn stale_stats(document: &MatrixDocument) -> Option<String> {
+    let stale =
+        document.runs.iter().filter(|run| run.server_stats.as_ref().is_some_and(|stats| stats.is_stale)).count();
+    (stale > 0).then(|| {
+        format!(
+            "! in {stale} of {} the server's statistics were older than the run (every number was the same before and \
+             after it), so they are not shown; longer runs give the server time to collect them",
+            counted(document.runs.len(), "run")
+        )
+    })
 }
 
 /// Who else had the processors.

@@ -1,6 +1,8 @@
 // What k6-utils promises.
 import { check } from 'k6';
 import * as utils from 'https://jslib.k6.io/k6-utils/1.4.0/index.js';
+import * as older from 'https://jslib.k6.io/k6-utils/1.1.0/index.js';
+import * as latest from 'https://jslib.k6.io/k6-utils/1.6.0/index.js';
 
 export const options = { thresholds: { checks: ['rate==1'] } };
 
@@ -18,21 +20,27 @@ export default async function () {
     'two UUIDs differ': () => utils.uuidv4() !== utils.uuidv4(),
     'what is between': () => utils.findBetween('<a>1</a><a>2</a>', '<a>', '</a>') === '1',
     'all that is between': () => utils.findBetween('<a>1</a><a>2</a>', '<a>', '</a>', true).join() === '1,2',
-    'nothing between': () => utils.findBetween('<a>', '<b>', '</b>') === '',
+    'nothing between': () => utils.findBetween('<a>', '<b>', '</b>') === null && utils.findBetween('<a>', '<b>', '</b>', true) === null,
+    'nothing between, in 1.1.0': () => older.findBetween('<a>', '<b>', '</b>') === '',
+    'each version has its own names': () => !('normalDistributionStages' in older) && !('check' in utils) && 'check' in latest,
     'durations': () => [['1d5h31m20s7ms', 106280007], ['30s', 30000], ['1500', 1500], ['0.5h', 1800000]].every(
       ([text, ms]) => utils.parseDuration(text) === ms),
-    'no duration': () => {
+    'odd durations': () => [['5x', 'x is an unsupported time unit'], ['1s2s', 's time unit is provided multiple times'], ['', 'str is empty'], [5, 0], ['x5', 5],
+      ['1.5ms', 1], ['5sm', 5000]].every(([text, expected]) => {
       try {
-        return utils.parseDuration('5 parsecs') === undefined;
+        return utils.parseDuration(text) === expected;
       } catch (error) {
-        return /5 parsecs/.test(error.message);
+        return error.message === expected;
       }
-    },
-    'the bell curve': () => {
-      const stages = utils.normalDistributionStages(100, 60, 5);
-      const targets = stages.map((stage) => stage.target);
-      return targets[0] === 0 && targets.at(-1) === 0 && Math.max(...targets) === 100 && targets[3] === 100 &&
-        targets[1] === targets[5];
+    }),
+    'the bell curve': () => utils.normalDistributionStages(10, 10).map(({ duration, target }) => `${duration}:${target}`).join() ===
+      '2s:1,1s:3,1s:5,1s:7,1s:9,1s:10,1s:9,1s:7,1s:5,1s:3,1s:1,2s:0',
+    'drawn as k6 draws': () => {
+      const { random } = Math;
+      Math.random = () => 0.5;
+      const drawn = [utils.uuidv4(), utils.randomString(3), utils.randomIntBetween(1, 4), utils.randomItem([1, 2, 3])].join();
+      Math.random = random;
+      return drawn === '88888888-8888-4888-8888-888888888888,nnn,3,2';
     },
     'stages are for scenarios that have some': () => {
       try {
@@ -42,7 +50,7 @@ export default async function () {
       }
     },
   });
-  check(utils.check(3, { 'an ordinary check': (n) => n === 3 }), { 'its result': (result) => result === true });
-  const result = utils.check(Promise.resolve(4), { 'a check of a promise': async (n) => n === 4, 'and of its value': (n) => n > 3 });
+  check(latest.check(3, { 'an ordinary check': (n) => n === 3 }), { 'its result': (result) => result === true });
+  const result = latest.check(Promise.resolve(4), { 'a check of a promise': async (n) => n === 4, 'and of its value': (n) => n > 3 });
   check(await result, { 'the result of a promise': (held) => held === true });
 }

@@ -22,7 +22,15 @@ const READ = {
   'carriage returns': ['a,b\r\n1,2\r\n', {}, '[["a","b"],["1","2"],[""]]'],
   'semicolons': ['a;b;c\n1;2;3', {}, '[["a","b","c"],["1","2","3"]]'],
   'tabs': ['a\tb\n1\t2', {}, '[["a","b"],["1","2"]]'],
-  'a mark of byte order': ['\ufeffa,b', {}, '[["a","b"]]'],
+  'a mark of byte order stays': ['\ufeffa,b', {}, '[["\ufeffa","b"]]'],
+  'a quote that never ends': ['"a,b\n1,2\n', {}, '[["a,b\\n1,2\\n"]]'],
+  'a quote that never ends, below a header': ['user\nann\n"bob\n', { header: true }, '[{"user":"ann"},{"user":"bob\\n"}]'],
+  'quotes in fast mode': ['"a","b"\n', { fastMode: true }, '[["\\"a\\"","\\"b\\""],[""]]'],
+  'text behind a quote': ['"a"x,b\n1,2', {}, '[["a\\"x,b\\n1,2"]]'],
+  'blanks behind a quote': ['"a"  ,b', {}, '[["a","b"]]'],
+  'dates': ['2020-01-02T03:04:05Z,x', { dynamicTyping: true }, '[["2020-01-02T03:04:05.000Z","x"]]'],
+  'a delimiter of a function': ['a|b', { delimiter: () => '|' }, '[["a","b"]]'],
+  'the first chunk': ['skip\na,b', { beforeFirstChunk: (text) => text.slice(5) }, '[["a","b"]]'],
   'comments': ['a,b\n# no\n1,2', { comments: '#' }, '[["a","b"],["1","2"]]'],
   'the first rows': ['a\n1\n2\n3', { header: true, preview: 2, delimiter: ',' }, '[{"a":"1"},{"a":"2"}]'],
   'an empty last field': ['a,b\n1,', {}, '[["a","b"],["1",""]]'],
@@ -52,7 +60,7 @@ export default function () {
   }
   const { errors, meta } = papaparse.parse('a,b\n1\n"x,2', { header: true, delimiter: ',' });
   check(errors.map((error) => error.code).join(), {
-    'what is wrong is told': (codes) => codes === 'TooFewFields,MissingQuotes,TooFewFields',
+    'what is wrong is told': (codes) => codes === 'MissingQuotes,TooFewFields,TooFewFields',
   });
   check(meta, {
     'what was found': ({ delimiter, linebreak, fields }) => delimiter === ',' && linebreak === '\n' && fields.join() === 'a,b',
@@ -66,4 +74,7 @@ export default function () {
     complete: (results) => steps.push(results.meta.aborted),
   });
   check(steps.join(), { 'row by row, until enough': (found) => found === 'ab,cd,true' });
+  const chunks = [];
+  papaparse.parse('a,b\nc,d\ne,f', { chunkSize: 5, chunk: (results) => chunks.push(results.data.length), complete: () => chunks.push('end') });
+  check(chunks.join(), { 'in pieces': (found) => found === '1,1,1,end' });
 }

@@ -32,7 +32,7 @@ use crate::vu::Vu;
 /// What `http.file` returns: data, filename and content type.
 pub type FilePart = RecordShape<3>;
 
-/// The module that answers imports of k6's FormData library, whatever its version.
+/// The module that answers imports of k6's FormData library, version 0.0.2.
 pub const MODULE: ModuleDef = ModuleDef {
     name: "https://jslib.k6.io/formdata/0.0.2/index.js",
     exports: &["FormData"],
@@ -236,8 +236,10 @@ struct NewField<'a, 'js> {
 impl<'js> NewField<'_, 'js> {
     /// The field, and the script value to keep for it.
     fn read(self, value: &Value<'js>, filename: Option<Value<'js>>) -> Result<(Field, Value<'js>)> {
-        let filename = self.text_unless_absent(filename)?;
         let kind = Kind::of(value);
+        // The library passes over it; bytes alone, which it passes over too, may have one.
+        let is_ignored = self.dialect != Dialect::Browser && !streamed::is_content(value, kind);
+        let filename = if is_ignored { None } else { self.text_unless_absent(filename)? };
         match kind {
             Kind::Text(_) | Kind::Number(_) | Kind::Bool(_) | Kind::BigInt => {
                 let text = self.dialect.encode(bytes::to_text(self.ctx, value)?);

@@ -29,15 +29,15 @@ pub static KNOWN: &[LibraryText] = &[
     LibraryText { signature: "89f0fc6247600bc8cf0fb37e24b2b905", version: "another form of it", module: FILES_ALONE },
 ];
 
-/// The module that an import path means: the library's address in any version, or what the loader writes.
+/// The module that an import path means: the library's address in a known version, or what the loader writes.
 pub fn module(path: &str) -> Option<&'static ModuleDef> {
     static LIBRARY: ModuleDef = MODULE;
-    if is_library(path) { Some(&LIBRARY) } else { OTHERS.iter().find(|module| module.name == path) }
-}
-
-/// Whether an import path is that of the library, in any version.
-pub fn is_library(path: &str) -> bool {
-    libraries::is_address(path, "formdata")
+    let other = |name: &str| OTHERS.iter().find(|module| module.name == name);
+    match libraries::native_version(path, "formdata") {
+        Some("0.0.1") => other(FILES_ALONE),
+        Some(_) => Some(&LIBRARY),
+        None => other(path),
+    }
 }
 
 #[cfg(test)]
@@ -45,17 +45,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_version_of_the_library_is_known() {
-        for path in ["0.0.1", "0.0.2", "latest"] {
-            assert!(is_library(&format!("https://jslib.k6.io/formdata/{path}/index.js")));
-        }
+    fn each_version_of_the_library_has_its_module() {
+        let module = |path: &str| module(path).map(|module| module.name);
+        assert_eq!(module("https://jslib.k6.io/formdata/0.0.1/index.js"), Some(FILES_ALONE));
+        assert_eq!(module("https://jslib.k6.io/formdata/0.0.2/index.js"), Some(MODULE.name));
         for other in [
+            "https://jslib.k6.io/formdata/latest/index.js",
             "https://jslib.k6.io/formdata/index.js",
             "https://jslib.k6.io/formdata/0.0.1/other.js",
             "https://jslib.k6.io/formdata/a/b/index.js",
             "https://jslib.k6.io/form-urlencoded/3.0.0/index.js",
         ] {
-            assert!(!is_library(other), "{other}");
+            assert_eq!(module(other), None, "{other}");
         }
     }
 }

@@ -1,12 +1,14 @@
 /**
- * Forms with files, as k6's FormData library makes them (`https://jslib.k6.io/formdata/0.0.2/index.js`, any version).
+ * Forms with files, as k6's FormData library makes them (`https://jslib.k6.io/formdata/0.0.2/index.js`, and 0.0.1, which
+ * takes no text).
  *
- * Imports of that address get this module: Onrush fetches nothing and joins a body at memory speed. Copies of the library in
+ * Imports of these addresses get this module: Onrush fetches nothing and joins a body at memory speed. Copies of the library in
  * scripts are replaced by it, see docs/guides/uploading.md. Scripts run unchanged.
  *
  * Differences: quotes and line breaks in names cannot break out of the part's header. Text with characters beyond U+00FF, which
- * the library corrupts, is sent as UTF-8. Values without bytes throw when they are added. New scripts take FormData from
- * `onrush/http`, whose text is always UTF-8.
+ * the library corrupts, is sent as UTF-8. Numbers, booleans and bytes, of which the library sends nothing, are sent. Values
+ * without bytes throw when they are added. `set`, `has` and `delete` are added. New scripts take FormData from `onrush/http`,
+ * whose text is always UTF-8.
  */
 
 /** A form; works with and without `new`. */
@@ -20,7 +22,7 @@ export class FormData {
    * Adds a part; names may repeat. Text is sent as one byte a character if all are up to U+00FF, else as UTF-8. Its type is
    * `text/plain`. The bytes of a buffer are read when the form is sent, or when `body` is called.
    *
-   * @param filename replaces the name of a file, or turns the part into a file.
+   * @param filename names the file of an ArrayBuffer or a view. With other values it is ignored, as by the library.
    * @throws TypeError when the value has no bytes.
    */
   append(name: string, value: FormValue, filename?: string): void;

@@ -6,8 +6,8 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use grpc::frame;
 use grpc::editions::ProtoFile;
+use grpc::frame;
 use grpc::reflection::{Answer, PATHS, Question};
 use grpc::status::{self, Status};
 use grpc::{Schema, SchemaError};
@@ -69,11 +69,7 @@ impl Talk {
     }
 }
 
-fn take(
-    answer: Answer,
-    found: &mut BTreeMap<String, ProtoFile>,
-    wanted: &mut Vec<String>,
-) -> Result<(), String> {
+fn take(answer: Answer, found: &mut BTreeMap<String, ProtoFile>, wanted: &mut Vec<String>) -> Result<(), String> {
     match answer {
         Answer::Files(files) => {
             for bytes in files {

@@ -6,6 +6,8 @@
  * | `file` | `file=PATH`: a file with `key=value` in each line |
  * | `env` | `env`, or `env=prefix=TEXT`: variables of the environment |
  * | `url` | `url=urlTemplate=https://host/{key}`, with `method`, `headers.NAME`, `timeout`, `responsePath` |
+ * | | and `retryBackoff` (1s), `maxRetries` (3), `requestsPerMinuteLimit` (300), `requestsBurst` (10): a server that fails is asked again |
+ * | | the same in a file of JSON: `url=config=FILE` |
  * | `mock` | `mock=key=value,…`: for trying a script |
  *
  * Each may have `name=NAME`; of several, the one with `default` is asked by `get`. From the moment at which a script has a

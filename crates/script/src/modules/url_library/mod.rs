@@ -6,7 +6,7 @@ use crate::builtins::ModuleDef;
 use crate::libraries;
 use crate::web;
 
-/// The module that answers imports of the library, whatever its version.
+/// The module that answers imports of the library.
 pub const MODULE: ModuleDef = ModuleDef {
     name: "https://jslib.k6.io/url/1.0.0/index.js",
     exports: &["URL", "URLSearchParams"],
@@ -14,10 +14,10 @@ pub const MODULE: ModuleDef = ModuleDef {
     types: include_str!("types.d.ts"),
 };
 
-/// The module that an address of the library means.
+/// The module that an address of the library means, in a version that is built in.
 pub fn module(path: &str) -> Option<&'static ModuleDef> {
     static LIBRARY: ModuleDef = MODULE;
-    libraries::is_address(path, "url").then_some(&LIBRARY)
+    libraries::native_version(path, "url").map(|_| &LIBRARY)
 }
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {

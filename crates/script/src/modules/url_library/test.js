@@ -30,6 +30,7 @@ export default function () {
   params.sort();
   check(params, {
     "all of a name": (params) => params.getAll("b").join() === "2,3",
+    "a function has no pairs": () => new URLSearchParams(function named() {}).toString() === "",
     "as text": (params) => params.toString() === "a=1&b=2&b=3",
     "it can be walked": (params) => [...params.keys()].join() === "a,b,b",
   });

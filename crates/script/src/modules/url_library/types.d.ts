@@ -1,6 +1,9 @@
 /**
- * `URL` and `URLSearchParams` of the URL Standard (`https://jslib.k6.io/url/1.0.0/index.js`, any version). Built in: nothing is
+ * `URL` and `URLSearchParams` of the URL Standard (`https://jslib.k6.io/url/1.0.0/index.js`). Built in: nothing is
  * fetched. Scripts have no such globals, as in k6.
+ *
+ * Differences: k6's file keeps hosts, opaque paths and setters that the standard refuses or writes in another way; this follows
+ * the standard. `size`, `canParse` and `parse`, and values in `has` and `delete`, are added.
  *
  * ```js
  * import { URL } from 'https://jslib.k6.io/url/1.0.0/index.js';

@@ -1,0 +1,9 @@
+
+Object.assign(exports, {
+  AMZ_ALGORITHM_QUERY_PARAM, AMZ_CONTENT_SHA256_HEADER, AMZ_CREDENTIAL_QUERY_PARAM, AMZ_DATE_HEADER, AMZ_DATE_QUERY_PARAM,
+  AMZ_EXPIRES_QUERY_PARAM, AMZ_SIGNATURE_QUERY_PARAM, AMZ_SIGNED_HEADERS_QUERY_PARAM, AMZ_TOKEN_QUERY_PARAM, AUTHORIZATION_HEADER,
+  AWSConfig, Endpoint, HOST_HEADER, InvalidAWSConfigError, InvalidSignatureError, SIGNING_ALGORITHM_IDENTIFIER, SignatureV4,
+  UNSIGNED_PAYLOAD,
+});
+Object.assign(exports, { AWSError, DNSError, GeneralError, HTTP2Error, NetworkError, TCPError, TLSError });
+Object.defineProperty(exports, '__esModule', { value: true });
