@@ -91,7 +91,7 @@ fn told(failure: Failure) -> ExitCode {
     failure.code
 }
 
-fn command() -> Command {
+pub fn command() -> Command {
     let command = match called_as::is_k6() {
         true => Command::new("k6").version(version::line()),
         false => Command::new("onrush").version(env!("CARGO_PKG_VERSION")),

@@ -4,6 +4,7 @@
 //! people wrote around its two marks; what is between them is made here.
 
 mod module_page;
+mod named;
 mod options;
 
 use std::path::{Path, PathBuf};
