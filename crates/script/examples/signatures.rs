@@ -3,7 +3,7 @@
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 
-use onrush_script::loader::library::signatures;
+use onrush_script::loader::library::{assembly_signatures, signatures};
 use onrush_script::loader::transpile::to_javascript;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,6 +14,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         for (class, signature) in signatures(&output.code, output.kind) {
             println!("{file}: {class} {signature}");
+        }
+        for signature in assembly_signatures(&output.code, output.kind) {
+            println!("{file}: body() {signature}");
         }
     }
     Ok(())

@@ -55,6 +55,17 @@ pub(crate) struct Sent {
     pub(crate) bytes: u64,
     /// Calls that took bytes: of the socket, or of the TLS session, which hands its records on in few.
     pub(crate) writes: u64,
+    /// Those among them that the kernel might keep for what follows.
+    pub(crate) kept_back: u64,
+}
+
+/// What comes behind the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Behind {
+    /// Perhaps nothing.
+    Unknown,
+    /// Bytes of a file, at once: packets need not go out half full.
+    File,
 }
 
 impl Output {
@@ -116,8 +127,17 @@ impl Output {
 
     /// Sends all of it; `Pending` when the socket is full.
     pub(crate) fn poll_flush(&mut self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_send(Behind::Unknown, stream, cx)
+    }
+
+    /// The same for an output that a file follows: the kernel keeps what fills no packet until the file's bytes come.
+    pub(crate) fn poll_flush_before_file(&mut self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_send(Behind::File, stream, cx)
+    }
+
+    fn poll_send(&mut self, behind: Behind, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.is_empty() {
-            let sent = match ready!(self.poll_write(stream, cx)) {
+            let sent = match ready!(self.poll_write(behind, stream, cx)) {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
                 result => result?,
             };
@@ -125,30 +145,32 @@ impl Output {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             self.count_sent(sent);
+            self.sent.kept_back += u64::from(behind == Behind::File);
             self.advance(sent);
         }
         self.release();
         Pin::new(stream).poll_flush(cx)
     }
 
-    fn poll_write(&self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    fn poll_write(&self, behind: Behind, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if self.lent.is_empty() {
-            return Pin::new(stream).poll_write(cx, &self.copied[self.at..]);
+            return write(behind, &[IoSlice::new(&self.copied[self.at..])], stream, cx);
         }
         match 2 * self.lent.len() < FEW_RUNS {
-            true => self.poll_write_runs(&mut [IoSlice::new(&[]); FEW_RUNS], stream, cx),
-            false => self.poll_write_runs(&mut [IoSlice::new(&[]); MOST_RUNS], stream, cx),
+            true => self.poll_write_runs(behind, &mut [IoSlice::new(&[]); FEW_RUNS], stream, cx),
+            false => self.poll_write_runs(behind, &mut [IoSlice::new(&[]); MOST_RUNS], stream, cx),
         }
     }
 
     fn poll_write_runs<'a>(
         &'a self,
+        behind: Behind,
         runs: &mut [IoSlice<'a>],
         stream: &mut Stream,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
         let count = self.runs(runs);
-        Pin::new(stream).poll_write_vectored(cx, &runs[..count])
+        write(behind, &runs[..count], stream, cx)
     }
 
     /// The first unsent runs in order, as many as fit.
@@ -209,6 +231,14 @@ impl Output {
             });
         }
         (self.copied, self.lent) = (Vec::new(), VecDeque::new());
+    }
+}
+
+fn write(behind: Behind, runs: &[IoSlice<'_>], stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+    match (behind, runs) {
+        (Behind::File, _) => stream.poll_write_more(cx, runs),
+        (Behind::Unknown, [only]) => Pin::new(stream).poll_write(cx, only),
+        (Behind::Unknown, _) => Pin::new(stream).poll_write_vectored(cx, runs),
     }
 }
 

@@ -19,7 +19,8 @@ use crate::stream::Stream;
 use wire::h1::chunks;
 use wire::h1::framing::BodyFraming;
 
-/// Bytes of a file that leave with the head, copied; the kernel sends the rest.
+/// Bytes of a file that leave with the head, copied; the kernel sends the rest. Where the kernel keeps the head for the
+/// file's first packet, a longer file is not copied at all.
 const FILE_HEAD: u64 = 16 * 1024;
 /// Bytes of a file asked of the kernel at once.
 const FILE_STEP: u64 = 1 << 20;
@@ -57,6 +58,36 @@ pub(crate) enum BodyEnd {
     CutShort,
 }
 
+/// How the bytes of a file get out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileWay {
+    /// Through this process: they are encrypted, or have lines of chunks between them.
+    Read,
+    /// By the kernel, behind a head that went out with the first of them.
+    Behind,
+    /// By the kernel, in one packet with the head.
+    Joined,
+}
+
+impl FileWay {
+    fn of(chunked: bool, stream: &Stream) -> FileWay {
+        match chunked || stream.is_tls() {
+            true => FileWay::Read,
+            false if stream.keeps_back() => FileWay::Joined,
+            false => FileWay::Behind,
+        }
+    }
+
+    /// Whether the kernel sends so many bytes now, with so many others before them.
+    fn is_kernels(self, left: u64, before: usize) -> bool {
+        match self {
+            FileWay::Read => false,
+            FileWay::Behind => before == 0 && left > 0,
+            FileWay::Joined => left > FILE_HEAD || before == 0 && left > 0,
+        }
+    }
+}
+
 /// Why gathering paused.
 enum Gathered {
     Full,
@@ -80,10 +111,12 @@ impl Sending {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<BodyEnd>> {
         loop {
-            let from_file = !self.chunked && !stream.is_tls();
-            let gathered = self.gather(out, from_file, cx);
-            if !matches!(gathered, Poll::Ready(Gathered::Done)) || out.len() >= FLUSH_AT {
-                ready!(out.poll_flush(stream, cx))?;
+            let way = FileWay::of(self.chunked, stream);
+            let gathered = self.gather(out, way, cx);
+            match gathered {
+                Poll::Ready(Gathered::FromFile) => ready!(out.poll_flush_before_file(stream, cx))?,
+                Poll::Ready(Gathered::Done) if out.len() < FLUSH_AT => {}
+                _ => ready!(out.poll_flush(stream, cx))?,
             }
             match ready!(gathered) {
                 Gathered::Full => {}
@@ -100,7 +133,7 @@ impl Sending {
 
     /// Moves what is ready into the output, as long as that is not full. Pieces come by the hundred: nothing is decided
     /// again for each of them.
-    fn gather(&mut self, out: &mut Output, from_file: bool, cx: &mut Context<'_>) -> Poll<Gathered> {
+    fn gather(&mut self, out: &mut Output, way: FileWay, cx: &mut Context<'_>) -> Poll<Gathered> {
         while out.len() < FLUSH_AT {
             match &mut self.rest {
                 Rest::Done => return Poll::Ready(Gathered::Done),
@@ -125,17 +158,17 @@ impl Sending {
                     }
                     self.end(out);
                 }
-                Rest::File { left: 1.., .. } if from_file && out.is_empty() => {
+                Rest::File { left, .. } if way.is_kernels(*left, out.len()) => {
                     return Poll::Ready(Gathered::FromFile);
                 }
                 rest => {
-                    let of_file = if from_file { FILE_HEAD } else { FLUSH_AT as u64 };
+                    let of_file = if way == FileWay::Read { FLUSH_AT as u64 } else { FILE_HEAD };
                     match ready!(rest.poll_piece(of_file, cx)) {
                         Ok(Some(piece)) => out.push(piece, self.chunked),
                         Ok(None) => self.end(out),
                         Err(CutShort) => return Poll::Ready(Gathered::CutShort),
                     }
-                    if from_file && matches!(self.rest, Rest::File { left: 1.., .. }) {
+                    if way != FileWay::Read && matches!(self.rest, Rest::File { left: 1.., .. }) {
                         return Poll::Ready(Gathered::Full);
                     }
                 }
@@ -211,4 +244,73 @@ fn read(file: &File, offset: &mut u64, left: &mut u64, most: u64) -> Result<Byte
     *offset += piece.len() as u64;
     *left -= piece.len() as u64;
     Ok(piece.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::{Read, Write};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::{UnixListener, UnixStream};
+
+    use wire::Listener;
+
+    use super::*;
+    use crate::output::Sent;
+
+    /// A file of this length, behind a head: what its way out cost, and what arrived.
+    async fn sent(
+        length: usize,
+        listener: OwnedFd,
+        tcp: bool,
+        mut peer: impl Read + Send + 'static,
+    ) -> (Sent, Vec<u8>) {
+        let (socket, _) = Listener::new(listener, tcp).unwrap().accept().await.unwrap();
+        let arrived = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            peer.read_to_end(&mut all).unwrap();
+            all
+        });
+        let path = std::env::temp_dir().join(format!("onrush-sending-{}-{length}-{tcp}", std::process::id()));
+        File::create(&path).unwrap().write_all(&vec![b'f'; length]).unwrap();
+        let file = Arc::new(File::open(&path).unwrap());
+        std::fs::remove_file(path).unwrap();
+        let (mut out, mut stream) = (Output::default(), Stream::plain(socket));
+        out.copy(b"head", false);
+        let body = Body::File { file, offset: 0, length: length as u64 };
+        let mut sending = Sending::new(body, BodyFraming::Length(length as u64), Vec::new());
+        let end = poll_fn(|cx| sending.poll(&mut out, &mut stream, cx)).await.unwrap();
+        assert_eq!(end, BodyEnd::Whole);
+        poll_fn(|cx| out.poll_flush(&mut stream, cx)).await.unwrap();
+        drop(stream);
+        (out.take_sent(), arrived.join().unwrap())
+    }
+
+    #[test]
+    fn the_kernel_keeps_a_head_for_the_file_behind_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        for (length, tcp, kept_back) in
+            [(100_000, true, 1), (FILE_HEAD as usize, true, 0), (100_000, false, 0), (0, true, 0)]
+        {
+            let (sent, arrived) = runtime.block_on(async {
+                if tcp {
+                    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+                    let peer = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+                    listener.set_nonblocking(true).unwrap();
+                    sent(length, listener.into(), tcp, peer).await
+                } else {
+                    let path = std::env::temp_dir().join(format!("onrush-sending-{}.sock", std::process::id()));
+                    let _ = std::fs::remove_file(&path);
+                    let listener = UnixListener::bind(&path).unwrap();
+                    let peer = UnixStream::connect(&path).unwrap();
+                    std::fs::remove_file(path).unwrap();
+                    listener.set_nonblocking(true).unwrap();
+                    sent(length, listener.into(), tcp, peer).await
+                }
+            });
+            assert_eq!(sent.kept_back, kept_back, "{length} bytes, tcp: {tcp}");
+            assert!(arrived.starts_with(b"head") && arrived.len() == 4 + length, "{length} bytes, tcp: {tcp}");
+            assert!(arrived[4..].iter().all(|byte| *byte == b'f'));
+        }
+    }
 }

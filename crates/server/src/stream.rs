@@ -72,6 +72,19 @@ impl Stream {
         }))
     }
 
+    /// Whether `poll_write_more` differs from a plain write: TCP without TLS.
+    pub(crate) fn keeps_back(&self) -> bool {
+        matches!(&*self.0.borrow(), Layer::Plain(socket) if socket.keeps_back())
+    }
+
+    /// Writes bytes that others follow at once: the kernel may keep them for a full packet.
+    pub(crate) fn poll_write_more(&mut self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        match &mut *self.0.borrow_mut() {
+            Layer::Plain(socket) => socket.poll_send_more_fairly(cx, bufs),
+            Layer::Tls(tls) => tls.poll_send(cx, bufs),
+        }
+    }
+
     /// Has the kernel say when bytes arrive from now on, where it can.
     pub(crate) fn stamp_arrivals(&self) {
         match &mut *self.0.borrow_mut() {

@@ -131,6 +131,15 @@ fn hints(iteration: &str) -> usize {
 fn bodies_put_together_in_javascript_get_one_hint() {
     assert_eq!(hints("compute(); http.post(url, bytes, typed);"), 1);
     assert_eq!(hints("compute(); http.post(url, '--B--', typed);"), 1);
+    let by_hand = "class Form { parts = []; add(text) { this.parts.push(text) }
+        body() { let all = [];
+            for (const part of this.parts)
+              for (let i = 0; i < part.length; i++) all = [...all, part.charCodeAt(i) & 255];
+            return new Uint8Array(all).buffer } }
+        const form = new Form();
+        form.add('--B\\r\\nContent-Disposition: form-data; name=\"a\"\\r\\n\\r\\n' + 'x'.repeat(5000) + '\\r\\n--B--');
+        http.post(url, form.body(), typed);";
+    assert_eq!(hints(by_hand), 1, "a class that Onrush does not recognise");
     for innocent in [
         "http.post(url, bytes, typed); compute();",
         "compute(); http.get(url + '?a'); http.post(url, bytes, typed);",

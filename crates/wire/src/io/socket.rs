@@ -172,6 +172,16 @@ impl Socket {
         self.poll_write_ready(cx, |fd| send(fd, parts, false))
     }
 
+    /// Like `poll_send_fairly`, for parts that other bytes follow at once: TCP keeps what fills no packet for those.
+    pub fn poll_send_more_fairly(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+        self.poll_write_ready(cx, |fd| send(fd, parts, true))
+    }
+
+    /// Whether the kernel can keep bytes back for those that follow: TCP does, unix sockets do not.
+    pub fn keeps_back(&self) -> bool {
+        self.tcp
+    }
+
     /// As `poll_send_file`, waiting for readiness first.
     pub fn poll_send_file_fairly(
         &self,

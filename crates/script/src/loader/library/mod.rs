@@ -4,8 +4,15 @@
 //! tree: white space, comments, quotes, semicolons, the names of local variables and of the class, and what is around
 //! the class do not count. Whatever changes behaviour does: another operator, another literal, a method more, a global
 //! name that the module has redefined. Only known signatures are replaced; lines of the module keep their numbers.
+//!
+//! A module without such a class may have one that does the same in other words: minified, a class of today, one method
+//! more. There `body()` alone is replaced (`assembly.rs`).
 
+mod assembly;
 mod form;
+mod lower;
+mod normal;
+mod term;
 
 use std::fmt::Write;
 
@@ -14,6 +21,7 @@ use oxc_ast::ast::Program;
 use oxc_parser::{ParseOptions, Parser};
 use oxc_span::{SourceType, Span};
 
+use self::assembly::assemblies;
 use self::form::{Export, LibraryForm, forms, signature, start_of};
 use crate::builtins::LibraryText;
 use crate::source_kind::SourceKind;
@@ -25,6 +33,14 @@ const MOST: usize = 4;
 
 /// The module with its copies of the library replaced, and which they were; `None` when it has none that is known.
 pub fn replace(code: &str, kind: SourceKind, known: &[LibraryText]) -> Option<(String, Vec<LibraryText>)> {
+    if !code.contains(MARK) {
+        return None;
+    }
+    whole_classes(code, kind, known).or_else(|| assembled_natively(code, kind, known))
+}
+
+/// With native classes in the place of those whose text is known.
+fn whole_classes(code: &str, kind: SourceKind, known: &[LibraryText]) -> Option<(String, Vec<LibraryText>)> {
     let mut edits = Vec::new();
     let mut found = Vec::new();
     for class in classes(code, kind) {
@@ -40,9 +56,30 @@ pub fn replace(code: &str, kind: SourceKind, known: &[LibraryText]) -> Option<(S
     Some((with_imports(&rest, kind, &found), found))
 }
 
+/// With native work in the methods that put a form together as the library does.
+fn assembled_natively(code: &str, kind: SourceKind, known: &[LibraryText]) -> Option<(String, Vec<LibraryText>)> {
+    let mut edits = Vec::new();
+    let mut found = Vec::new();
+    for form in assemblies(code, kind) {
+        let Some(known) = known.iter().find(|known| known.signature == form.signature) else { continue };
+        let native = form.native(&format!("{OURS}{}", found.len()));
+        edits.push((form.body, [native, lines(code, form.body)].concat()));
+        found.push(*known);
+    }
+    (!found.is_empty()).then(|| (with_imports(&edited(code, edits), kind, &found), found))
+}
+
 /// The signature of each class that may be the library's, by the class's name.
 pub fn signatures(code: &str, kind: SourceKind) -> Vec<(String, String)> {
     classes(code, kind).into_iter().map(|class| (class.form.name, class.signature)).collect()
+}
+
+/// The signature of each method that may be the library's `body`, by what it does.
+pub fn assembly_signatures(code: &str, kind: SourceKind) -> Vec<String> {
+    if !code.contains(MARK) {
+        return Vec::new();
+    }
+    assemblies(code, kind).into_iter().map(|form| form.signature).collect()
 }
 
 /// What the native class is called in a module.
