@@ -19,7 +19,8 @@
 //!
 //! What is left halfway is then the runtime of this user, and of what runtimes share at most the thread's table of
 //! names (`quickjs/names.patch`), which is made for it: a name is whole before it can be found, nobody adds one while
-//! another is being added, and a count that was cut in two is set right when it comes to zero. Nobody touches the runtime
+//! another is being added, and a count that was cut in two is set right when it comes to zero. Nobody touches the
+//! runtime
 //! before the user is resumed, because every way to a runtime leads through the user's own coroutine:
 //! futures are polled from outside only while the user waits in `block_on`, and never while it is suspended here;
 //! dropping a user that is suspended here leaks it. Apps of `onrush serve` lend memory to connections that give it back
