@@ -71,6 +71,11 @@ exit_codes! {
 }
 
 impl ExitCode {
+    /// This code; a success of which something could not be written is none.
+    pub fn unless_incomplete(self, is_whole: bool) -> Self {
+        if self == ExitCode::Ok && !is_whole { ExitCode::ResultNotWritten } else { self }
+    }
+
     /// The code that a script's error carries.
     pub fn of_script(code: u8) -> Self {
         const CODES: [ExitCode; 9] = [

@@ -1,7 +1,7 @@
 //! What the process needs of the machine before anything else: free descriptors.
 //!
-//! Some libraries panic where the system refuses them something: tokio for its signal pipe, the standard library for the
-//! stack on which a thread hears that its own is full. Onrush asks beforehand, so that a limit is named as one, and
+//! Some libraries panic where the system refuses them something: tokio for its signal pipe, the standard library for
+//! the stack on which a thread hears that its own is full. Onrush asks beforehand, so that a limit is named as one, and
 //! knows the words of such panics, so that they are not called bugs.
 
 use std::fs::File;
@@ -23,8 +23,8 @@ pub fn check() -> Result<(), Failure> {
             Err(error) => {
                 let found = held.len();
                 let text = format!(
-                    "too few file descriptors: found {found} free, expected at least {DESCRIPTORS} ({error}); raise the \
-                     limit with 'ulimit -n'"
+                    "too few file descriptors: found {found} free, expected at least {DESCRIPTORS} ({error}); raise \
+                     the limit with 'ulimit -n'"
                 );
                 return Err(Failure::new(ExitCode::Generic, text));
             }

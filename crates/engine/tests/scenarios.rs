@@ -46,7 +46,7 @@ fn every_executor_is_read_timed_and_written() {
     let stages = json!([{ "duration": "2s", "target": 7 }, { "duration": "3s", "target": 1 }]);
     let counted = json!({ "vus": 2, "iterations": 2, "maxDuration": "8s" });
     let constant_rate = json!({ "rate": 4, "timeUnit": "1m0s", "duration": "7s", "preAllocatedVUs": 2, "maxVUs": 4 });
-    let ramping_rate = json!({ "startRate": 0, "timeUnit": "2s", "stages": stages, "preAllocatedVUs": 0, "maxVUs": 3 });
+    let ramping_rate = json!({ "startRate": 3, "timeUnit": "2s", "stages": stages, "preAllocatedVUs": 0, "maxVUs": 3 });
     for (name, own, seconds) in [
         ("shared-iterations", counted.clone(), 8),
         ("per-vu-iterations", counted, 8),

@@ -2,7 +2,7 @@
 //!
 //! `engine_code.rs` needs them to know whether an interrupted instruction is the engine's. The symbol table of the
 //! program would say so too, but programs are stripped when they are handed out. The linker places the code section of
-//! an object file as a whole, so the address of one exported function (an anchor) gives the addresses of all the others.
+//! an object file as a whole, so the address of one exported function (an anchor) gives the addresses of all others.
 //! Code that the compiler moved to `.text.unlikely` is left out: it is not preempted.
 
 use std::fmt::Write as _;
@@ -34,7 +34,8 @@ pub fn write(objects: &[PathBuf], to: &Path) {
         writeln!(files, "{}", of_file([first, last], &functions)).expect("strings take everything");
     }
     let text = format!(
-        "unsafe extern \"C\" {{\n{externs}}}\n\n/// The object files of the engine.\nstatic FILES: &[ObjectFile] = &[\n{files}];\n"
+        "unsafe extern \"C\" {{\n{externs}}}\n\n/// The object files of the engine.\n\
+         static FILES: &[ObjectFile] = &[\n{files}];\n"
     );
     fs::write(to, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", to.display()));
 }

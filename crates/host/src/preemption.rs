@@ -17,10 +17,11 @@
 //!    halfway. Functions that hold the engine's one process-wide lock (`Atomics`) are not in the table.
 //! 3. The stack pointer is in that coroutine's stack, and there is room below it.
 //!
-//! What is left halfway is then the runtime of this user, and of what runtimes share at most the thread's table of names
-//! (`quickjs/names.patch`), which is made for it: a name is whole before it can be found, nobody adds one while another
-//! is being added, and a count that was cut in two is set right when it comes to zero. Nobody touches the runtime before
-//! the user is resumed, because every way to a runtime leads through the user's own coroutine:
+//! What is left halfway is then the runtime of this user, and of what runtimes share at most the thread's table of
+//! names (`quickjs/names.patch`), which is made for it: a name is whole before it can be found, nobody adds one while
+//! another is being added, and a count that was cut in two is set right when it comes to zero. Nobody touches the
+//! runtime
+//! before the user is resumed, because every way to a runtime leads through the user's own coroutine:
 //! futures are polled from outside only while the user waits in `block_on`, and never while it is suspended here;
 //! dropping a user that is suspended here leaks it. Apps of `onrush serve` lend memory to connections that give it back
 //! at any time, so they are never preempted (`Switch::forbid_preemption`).

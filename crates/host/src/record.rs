@@ -135,8 +135,8 @@ impl<const N: usize> Template<N> {
     pub fn object<'js>(&self, ctx: &Ctx<'js>, values: [&Value<'js>; N]) -> Result<Object<'js>> {
         assert!(self.is_of(ctx), "a template is used in the runtime that it was made in");
         let mut values = values.map(Value::as_raw);
-        // SAFETY: context and values are live, and `first` is of the same runtime and as it was made: ordinary, with `N`
-        // values.
+        // SAFETY: context and values are live, and `first` is of the same runtime and as it was made: ordinary,
+        // with `N` values.
         let raw = unsafe { JS_NewObjectLike(ctx.as_raw().as_ptr(), self.first, N as i32, values.as_mut_ptr()) };
         // SAFETY: looks at the tag; then takes over the count.
         let made = unsafe {

@@ -131,8 +131,8 @@ fn sub_metrics_follow_their_parent() {
     aggregate.merge(recorder.take());
     aggregate.judge(SECOND, Moment::End);
     let results = aggregate.results(SECOND, false);
-    // The sub-metric of expected responses saw no sample and nobody asked for it.
-    let expected = ["http_req_duration", "http_reqs", "http_reqs{status:200}", "http_reqs{status:500}"];
+    // The sub-metric of expected responses saw no sample and nobody asked for it; an empty list asks for its metric.
+    let expected = ["checks", "http_req_duration", "http_reqs", "http_reqs{status:200}", "http_reqs{status:500}"];
     assert_eq!(names(&results.metrics), expected);
 }
 

@@ -33,7 +33,7 @@ pub fn machine_readable(results: &Results, run: &RunConfig, options: &SummaryOpt
     // As in k6 the steps of requests are in the full summary alone.
     let is_compact = options.mode == SummaryMode::Compact;
     let is_shown =
-        |metric: &&MetricResult| !LEFT_OUT.contains(&metric.name.as_str()) && !(is_compact && is_phase(&metric.name));
+        |metric: &&MetricResult| !(LEFT_OUT.contains(&metric.name.as_str()) || is_compact && is_phase(&metric.name));
     let shown = results.metrics.iter().filter(is_shown);
     let mut data = json!({
         "config": {

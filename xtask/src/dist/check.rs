@@ -26,8 +26,8 @@ const WAYS: [Way; 4] = [
     Way { name: "npm", needs: "npm", install: npm },
 ];
 
-/// Tries every way, then what is inside of the program, then the black-box tests with it: what is stripped and linked in
-/// another way than the tests' own binary may behave in another way.
+/// Tries every way, then what is inside of the program, then the black-box tests with it: what is stripped and
+/// linked in another way than the tests' own binary may behave in another way.
 pub(super) fn run(binary: &Path, files: &Path, root: &Path) -> Result<(), String> {
     sums(files)?;
     let place = files.with_extension("installed");

@@ -49,10 +49,11 @@ fn a_body_without_end_fails_at_its_limit_however_it_is_framed() {
     ] {
         let url = endless(head, piece);
         run(&url, &["--max-decoded-body", "8m"])
-            .says("one 0 1710 response body too large: it has more than 8388608 bytes, the limit of the option maxDecodedBody")
+            .says("one 0 1710 response body too large: it has more than 8388608 bytes, the limit of the option")
+            .says("maxDecodedBody")
             .says("three 1710,1710,1710");
         run(&url, &["--vu-memory-limit", "48m"])
-            .says("one 0 1710 response body too large: it does not fit into the 50331648 bytes of a virtual user; raise the")
+            .says("one 0 1710 response body too large: it does not fit into the 50331648 bytes of a virtual user;")
             .says("three 1710,1710,1710");
     }
 }

@@ -295,7 +295,8 @@ impl Executor {
             }
             Executor::RampingArrivalRate { start_rate, time_unit, stages, spacing, pre_allocated_vus, max_vus } => {
                 let own = json!({
-                    "startRate": (*start_rate > 0).then_some(start_rate), "timeUnit": span_unless(*time_unit, SECOND), "stages": list(stages),
+                    "startRate": (*start_rate > 0).then_some(start_rate), "timeUnit": span_unless(*time_unit, SECOND),
+                    "stages": list(stages),
                 });
                 joined([own, spacing.to_json(), users(*pre_allocated_vus, *max_vus)])
             }

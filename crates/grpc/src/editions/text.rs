@@ -19,7 +19,7 @@ pub(crate) fn lowered(source: &str) -> Result<Option<(String, FileFeatures)>, St
         return Ok(None);
     }
     let name = word(2).unwrap_or_default().trim_matches(['"', '\'']);
-    let mut reader = Reader { source, tokens: &tokens, at: 4, edits: Vec::new() };
+    let mut reader = EditionReader { source, tokens: &tokens, at: 4, edits: Vec::new() };
     reader.edits.push((tokens[0].clone(), String::from("syntax")));
     reader.edits.extend(tokens.get(2).map(|token| (token.clone(), String::from("\"proto2\""))));
     let mut file = FileFeatures::of_edition(name)?;
@@ -63,7 +63,7 @@ fn tokens(source: &str) -> Vec<Range<usize>> {
     found
 }
 
-struct Reader<'a> {
+struct EditionReader<'a> {
     source: &'a str,
     tokens: &'a [Range<usize>],
     at: usize,
@@ -75,7 +75,7 @@ struct Reader<'a> {
 const OF_LANGUAGES: [&str; 3] =
     ["google/protobuf/go_features.proto", "google/protobuf/java_features.proto", "google/protobuf/cpp_features.proto"];
 
-impl Reader<'_> {
+impl EditionReader<'_> {
     fn word(&self, ahead: usize) -> &str {
         self.tokens.get(self.at + ahead).map_or("", |token| &self.source[token.clone()])
     }
@@ -287,7 +287,7 @@ impl Reader<'_> {
             let start = self.at;
             let is_feature = self.is_feature();
             let mut depth = 0_usize;
-            while !self.word(0).is_empty() && !(depth == 0 && matches!(self.word(0), "," | "]" | ";")) {
+            while !matches!((depth, self.word(0)), (_, "") | (0, "," | "]" | ";")) {
                 match self.word(0) {
                     "{" | "[" | "(" => depth += 1,
                     "}" | "]" | ")" => depth = depth.saturating_sub(1),

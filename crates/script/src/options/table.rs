@@ -207,8 +207,8 @@ others {
     summary_trend_stats: Vec<String> = "summaryTrendStats", read::list,
         "Columns of trends in the summary: avg,min,med,max,p(95),count",
         list("STATS").flag("summary-trend-stats").env("K6_SUMMARY_TREND_STATS").default("avg,min,med,max,p(90),p(95)");
-    summary_time_unit: String = "summaryTimeUnit", read::time_unit, "Unit of times in the summary; by default each value \
-        has its own",
+    summary_time_unit: String = "summaryTimeUnit", read::time_unit,
+        "Unit of times in the summary; by default each value has its own",
         text("s|ms|us").flag("summary-time-unit").env("K6_SUMMARY_TIME_UNIT");
     metric_samples_buffer_size: u32 = "metricSamplesBufferSize", read::whole,
         "Accepted for compatibility with k6: Onrush buffers no samples", integer().env("K6_METRIC_SAMPLES_BUFFER_SIZE");

@@ -227,8 +227,8 @@ mod tests {
             ),
             (
                 &["url=bogus=1"],
-                "--secret-source url=bogus=1: 'bogus' is no setting, expected urlTemplate, method, \
-                headers.NAME, timeout or responsePath",
+                "--secret-source url=bogus=1: 'bogus' is no setting, expected config, urlTemplate, method, \
+                headers.NAME, timeout, responsePath, maxRetries, retryBackoff, requestsPerMinuteLimit or requestsBurst",
             ),
             (&["url"], "--secret-source url: urlTemplate is missing, expected urlTemplate=http://host/{key}"),
             (

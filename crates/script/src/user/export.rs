@@ -1,7 +1,8 @@
 //! Values that leave a virtual user for good: what `setup()` returns, as the JSON that every user will parse.
 //!
 //! k6 exports the value to Go and writes that: functions are refused, `undefined` is null, dates are RFC 3339, byte
-//! arrays are base64, `toJSON` is not asked, and a Response, an `http.url` and an `http.file` are their data. Recursion is limited, because the text may come from a value of any depth.
+//! arrays are base64, `toJSON` is not asked, and a Response, an `http.url` and an `http.file` are their data.
+//! Recursion is limited, because the text may come from a value of any depth.
 
 use host::Building;
 use host::bytes;

@@ -169,9 +169,9 @@ fn in_order(answer: &[IpAddr], policy: DnsPolicy, turn: usize) -> Vec<IpAddr> {
 const SLOW: Duration = Duration::from_secs(5);
 
 /// Hears of a host whose lookup takes long.
-type Listener = Box<dyn Fn(&str, Duration) + Send + Sync>;
+type SlowLookupHearer = Box<dyn Fn(&str, Duration) + Send + Sync>;
 
-static LISTENER: OnceLock<Listener> = OnceLock::new();
+static LISTENER: OnceLock<SlowLookupHearer> = OnceLock::new();
 
 /// Calls `hear` with the name of each host whose lookup has taken `SLOW` without an answer; the first call counts. A
 /// silent name server otherwise looks like a silent test until the requests' time is over.

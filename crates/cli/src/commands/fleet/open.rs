@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::mpsc::channel;
 
-use fleet::coordinator::Coordinator;
+use fleet::coordinator::{Coordinator, ReadArchive};
 use fleet::drive::CoordinatorThread;
 use fleet::{Credentials, Invitation, RunId, Setup, message};
 use metrics::Registry;
@@ -41,13 +41,9 @@ pub fn start<'a>(
     let file = flags.save.as_deref().map(StateFile::of).filter(|_| own.waits());
     let left = left_before(own, file.as_ref(), log)?;
     let is_known = left.is_some() || own.credentials.as_ref().is_some_and(|path| path.exists());
-    let credentials = match &left {
-        Some(state) => Credentials::parse(&state.credentials).map_err(failed)?,
-        None => credentials(own.credentials.as_deref())?,
-    };
-    if let Some(idle) = idle_agents(own.agents, test.planned.plan.requirements().max_vus) {
-        log.write(Level::Warning, &idle, &[]);
-    }
+    let credentials = known_or_new(left.as_ref(), own)?;
+    let idle = idle_agents(own.agents, test.planned.plan.requirements().max_vus);
+    idle.iter().for_each(|idle| log.write(Level::Warning, idle, &[]));
     let address = address(own)?;
     let packed = PackedTest::make(test)?;
     left.iter().try_for_each(|state| is_same(state, own, &packed))?;
@@ -55,20 +51,11 @@ pub fn start<'a>(
     let handed = left.as_ref().and_then(|state| state.setup.clone());
     let resumed = left.filter(FleetState::has_begun);
     let setup = setup(run, own, &credentials, &packed);
-    let (read, now) = (packed.reader()?, fleet::clock::now());
-    let coordinator = match &resumed {
-        Some(state) => Coordinator::resumed(setup, read, handed.clone().flatten(), state.started(), now),
-        None => Coordinator::new(setup, read, now),
-    };
+    let read = packed.reader()?;
+    let coordinator = coordinator(resumed.as_ref(), (setup, read), handed.clone().flatten());
     let state = FleetState::of(run, own.agents, packed.archive.to_string(), credentials.to_text());
-    if resumed.is_none()
-        && let Some(file) = &file
-    {
-        let state = FleetState { setup: handed.clone(), ..state.clone() };
-        // Without it the test runs all the same; another coordinator cannot go on with it.
-        if let Err(error) = file.write(&state) {
-            log.write(Level::Warning, &format!("a coordinator that is killed cannot be followed: {error}"), &[]);
-        }
+    if resumed.is_none() {
+        keep_before_the_start(file.as_ref(), &FleetState { setup: handed.clone(), ..state.clone() }, log);
     }
     let keep = file.clone().map(|file| (file, state));
     let seen_as = own.clone();
@@ -103,6 +90,30 @@ pub fn start<'a>(
         state: file,
         _test: packed,
     }))
+}
+
+/// Those of the coordinator before, those of a file, or new ones.
+fn known_or_new(left: Option<&FleetState>, own: &FleetFlags) -> Result<Credentials, Failure> {
+    match left {
+        Some(state) => Credentials::parse(&state.credentials).map_err(failed),
+        None => credentials(own.credentials.as_deref()),
+    }
+}
+
+/// One that goes on where another was killed, or a new one.
+fn coordinator(resumed: Option<&FleetState>, (setup, read): (Setup, ReadArchive), data: Option<String>) -> Coordinator {
+    let now = fleet::clock::now();
+    match resumed {
+        Some(state) => Coordinator::resumed(setup, read, data, state.started(), now),
+        None => Coordinator::new(setup, read, now),
+    }
+}
+
+/// Without it the test runs all the same; another coordinator cannot go on with it.
+fn keep_before_the_start(file: Option<&StateFile>, state: &FleetState, log: &Logger) {
+    if let Some(Err(error)) = file.map(|file| file.write(state)) {
+        log.write(Level::Warning, &format!("a coordinator that is killed cannot be followed: {error}"), &[]);
+    }
 }
 
 /// What tells that there are more agents than users: users are dealt out to agents, and some get none.

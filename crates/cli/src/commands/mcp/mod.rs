@@ -3,7 +3,8 @@
 //! The protocol is the crate `rmcp`'s; ours are the lines it travels in, and the tools.
 //!
 //! A tool that runs a test starts this binary again, so that a test can be ended and cannot take the server along.
-//! Calls run one after the other, and a client can cancel one. Only loopback can be reached unless `--allow-host` says more.
+//! Calls run one after the other, and a client can cancel one. Only loopback can be reached unless `--allow-host` says
+//! more.
 
 mod bounds;
 mod client;

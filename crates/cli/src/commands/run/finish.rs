@@ -119,12 +119,8 @@ impl Ending<'_> {
         self.count_refused(&ran);
         findings.explain(self.stopper, log);
         let is_read = self.is_read(&summary);
-        let code = match self.exit_code(&findings) {
-            ExitCode::Ok if !is_read || !are_shards_there || are_samples_lost || summary.is_incomplete.get() => {
-                ExitCode::ResultNotWritten
-            }
-            code => code,
-        };
+        let is_whole = is_read && are_shards_there && !are_samples_lost && !summary.is_incomplete.get();
+        let code = self.exit_code(&findings).unless_incomplete(is_whole);
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
         Ok(self.answer(kept.as_ref(), self.export(report.as_ref(), code)))
     }

@@ -61,8 +61,8 @@ impl FleetFlags {
         let (agents, dialled) = agents_of(&agents)?;
         if is_quick {
             return Err(refuse(String::from(
-                "--agents divides a script among agents, and a URL is none: `--show-script` prints the script that stands \
-                 for it",
+                "--agents divides a script among agents, and a URL is none: `--show-script` prints the script that \
+                 stands for it",
             )));
         }
         for (name, instead) in [

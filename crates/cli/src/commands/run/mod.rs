@@ -118,9 +118,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     connect(&script, &flags, messages.as_ref());
     let planned = plan::plan(&flags, layers.with_script(&script, &log)?, &script, &registry, &log)?;
     log_details(&script, &planned, &log);
-    if flags.fleet.is_none() {
-        descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu())?;
-    }
+    check_descriptors(&flags, &planned)?;
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
     let shards = flags.shards.as_ref().map(|url| shards::Shards::open(url, &planned.options)).transpose()?;
     let _api = open_to_clients(&flags, &planned, board.as_ref(), &log)?;
@@ -164,6 +162,14 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
         pause::linger(&phases, &stopper, board.as_deref(), &service);
     }
     Ok(code)
+}
+
+/// Agents have descriptors of their own.
+fn check_descriptors(flags: &Flags, planned: &plan::Planned) -> Result<(), Failure> {
+    match flags.fleet {
+        None => descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu()),
+        Some(_) => Ok(()),
+    }
 }
 
 /// Tells the script's requests who looks at them.

@@ -15,7 +15,6 @@ use wire::{Client, Failure, FailureKind, Step, Url};
 use super::channel::{GrpcChannel, GrpcTarget, KnownTls, SharedChannels};
 use super::dialect::CallDialect;
 use super::params::read_metadata;
-use super::stream::Stream;
 use crate::Vu;
 use crate::arguments::ArgumentError;
 use crate::go_error;
@@ -60,6 +59,12 @@ pub struct TlsParams {
     authorities: Vec<String>,
 }
 
+/// A stream that is open on a connection.
+pub trait EndsWithItsConnection {
+    /// The client was closed.
+    fn cancel(&self);
+}
+
 /// A client that is connected.
 pub struct Connected {
     /// Where it goes, and its connection when that is one of HTTP/2.
@@ -69,7 +74,7 @@ pub struct Connected {
     /// What makes its requests when they go by HTTP/1.1.
     pub http1: Option<Rc<Client>>,
     /// Streams that were begun on it and may be open.
-    pub streams: RefCell<Vec<Weak<Stream>>>,
+    pub streams: RefCell<Vec<Weak<dyn EndsWithItsConnection>>>,
     /// As the script wrote it.
     pub address: String,
     /// `:authority` when it is not the address.

@@ -23,7 +23,7 @@ use metrics::{Series, builtin};
 use super::call::Bound;
 use super::carrier::Carrier;
 use super::client::{self, NOT_CONNECTED};
-use super::connect::Connected;
+use super::connect::{Connected, EndsWithItsConnection};
 use super::message;
 use super::params::CallParams;
 use super::receiver::{Heard, Receiver};
@@ -150,7 +150,8 @@ fn construct<'js>(
         is_listed: Cell::new(false),
         is_over: Cell::new(false),
     });
-    stream.connected.streams.borrow_mut().push(Rc::downgrade(&stream));
+    let open: Weak<dyn EndsWithItsConnection> = Rc::downgrade(&stream) as _;
+    stream.connected.streams.borrow_mut().push(open);
     vu.events.add_source(stream.clone());
     native::object(&ctx, StreamObject(stream))
 }
@@ -238,18 +239,6 @@ impl Stream {
         }
     }
 
-    /// Ends with its client: the server is told, and the script hears an error and the end, as in k6.
-    pub fn cancel(&self) {
-        if self.is_over.get() {
-            return;
-        }
-        self.has_ended.set(true);
-        self.drop_carrier(&mut self.carrier.borrow_mut());
-        let mut happened = self.happened.borrow_mut();
-        happened.clear();
-        happened.push_back(Happened::Over(Status::new(status::CANCELED, "canceled by client (k6)")));
-    }
-
     /// Takes in what came, until something is to be told.
     fn pump(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut slot = self.carrier.borrow_mut();
@@ -334,6 +323,20 @@ impl Stream {
         }
         self.bound.labels.ended(vu, &self.params, (status, failed), ms(self.began.elapsed()));
         self.drop_carrier(&mut self.carrier.borrow_mut());
+    }
+}
+
+impl EndsWithItsConnection for Stream {
+    /// Ends with its client: the server is told, and the script hears an error and the end, as in k6.
+    fn cancel(&self) {
+        if self.is_over.get() {
+            return;
+        }
+        self.has_ended.set(true);
+        self.drop_carrier(&mut self.carrier.borrow_mut());
+        let mut happened = self.happened.borrow_mut();
+        happened.clear();
+        happened.push_back(Happened::Over(Status::new(status::CANCELED, "canceled by client (k6)")));
     }
 }
 
