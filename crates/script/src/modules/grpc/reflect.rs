@@ -59,10 +59,10 @@ impl Talk {
                 continue;
             }
             let answer = self.ask(Question::File(&name)).await.map_err(|status| told(&status))?;
-            if !matches!(answer, Answer::Refused(_)) || !name.starts_with("google/protobuf/") {
-                if let Err(why) = take(answer, &mut found, &mut wanted) {
-                    problems.push(format!("can't find {name}: {why}"));
-                }
+            if (!matches!(answer, Answer::Refused(_)) || !name.starts_with("google/protobuf/"))
+                && let Err(why) = take(answer, &mut found, &mut wanted)
+            {
+                problems.push(format!("can't find {name}: {why}"));
             }
         }
         Ok(found.into_values().collect())
