@@ -6,6 +6,8 @@
 
 use std::fs::File;
 
+use rustix::io::Errno;
+
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
@@ -34,13 +36,7 @@ pub fn check() -> Result<(), Failure> {
 }
 
 fn is_shortage(error: &std::io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc_codes::EMFILE | libc_codes::ENFILE))
-}
-
-/// Numbers of the operating system.
-mod libc_codes {
-    pub(super) const ENFILE: i32 = 23;
-    pub(super) const EMFILE: i32 = 24;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 /// What to say of a panic that the machine caused; none of any other.

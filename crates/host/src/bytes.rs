@@ -4,13 +4,16 @@
 //! cannot hold a `Ctx` (it must be `'static`) and cannot let the slice escape. Strings with lone surrogates, which have
 //! no UTF-8 form, are read with U+FFFD in their place, as k6 does.
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use rquickjs::object::Property;
-use rquickjs::{ArrayBuffer, CString, Ctx, Error, Object, Result, Value, qjs};
+use rquickjs::{ArrayBuffer, Ctx, Error, Object, Result, Value, qjs};
 
+use crate::text::{raw_bytes, well_formed};
 use crate::{intrinsics, object};
+
+pub use crate::text::{borrow, text, to_text};
+pub(crate) use crate::text::{is_well_formed, owned};
 
 /// Lends the bytes of a string (as UTF-8), an ArrayBuffer, a typed array or a DataView to `f`. Nothing when the value
 /// is something else or its buffer is detached.
@@ -164,30 +167,6 @@ unsafe extern "C" fn on_realloc<T>(
     std::ptr::null_mut()
 }
 
-/// The text of a string value; nothing for other values.
-pub fn text(value: &Value<'_>) -> Result<Option<String>> {
-    let Some(string) = value.as_string() else { return Ok(None) };
-    let text = string.clone().to_cstring()?;
-    Ok(Some(well_formed(raw_bytes(&text)).into_owned()))
-}
-
-/// Lends the bytes of a string: UTF-8, but lone surrogates are three bytes each. Good for comparing and parsing digits.
-/// Strings never change, so `f` may do what it likes.
-pub fn borrow<R>(string: &rquickjs::String<'_>, f: impl FnOnce(&[u8]) -> R) -> Result<R> {
-    let text = string.clone().to_cstring()?;
-    Ok(f(raw_bytes(&text)))
-}
-
-/// The text that JavaScript makes of any value (`String(value)`); may run `toString` of the script, and throw.
-pub fn to_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
-    if let Some(text) = text(value)? {
-        return Ok(text);
-    }
-    let rquickjs::Coerced(string) = rquickjs::FromJs::from_js(ctx, value.clone())?;
-    let string: rquickjs::String<'js> = string;
-    Ok(text(string.as_value())?.unwrap_or_default())
-}
-
 /// Whether the value is an ArrayBuffer, a typed array or a DataView.
 pub fn is_buffer(value: &Value<'_>) -> bool {
     // SAFETY: these look at the class of an object only.
@@ -246,39 +225,6 @@ fn buffer_size(buffer: &Object<'_>) -> usize {
         return 0;
     }
     size as usize
-}
-
-fn raw_bytes<'a>(text: &'a CString<'_>) -> &'a [u8] {
-    // SAFETY: a `CString` owns `len` bytes at its pointer until it is dropped. They are not always UTF-8 (lone
-    // surrogates are written as three bytes each), which is why `CString::as_str` is not used.
-    unsafe { std::slice::from_raw_parts(text.as_ptr().cast(), text.len()) }
-}
-
-/// Whether the engine's text is UTF-8: it has no lone surrogates.
-pub(crate) fn is_well_formed(text: &CString<'_>) -> bool {
-    std::str::from_utf8(raw_bytes(text)).is_ok()
-}
-
-/// The engine's text, with U+FFFD for lone surrogates.
-pub(crate) fn owned(text: &CString<'_>) -> String {
-    well_formed(raw_bytes(text)).into_owned()
-}
-
-/// The engine's UTF-8 with each lone surrogate (`ED A0..BF xx`) replaced.
-fn well_formed(bytes: &[u8]) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Err(error) = std::str::from_utf8(rest) {
-        let (good, bad) = rest.split_at(error.valid_up_to());
-        out.push_str(&String::from_utf8_lossy(good));
-        out.push('\u{FFFD}');
-        rest = &bad[bad.len().min(3)..];
-    }
-    out.push_str(&String::from_utf8_lossy(rest));
-    Cow::Owned(out)
 }
 
 #[cfg(test)]

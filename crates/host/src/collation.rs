@@ -12,7 +12,7 @@ use rquickjs::function::{Opt, This};
 use rquickjs::object::Property;
 use rquickjs::{Ctx, Exception, Function, Object, Result, Value};
 
-use crate::bytes;
+use crate::text;
 
 thread_local! {
     static ROOT: Option<CollatorBorrowed<'static>> =
@@ -32,7 +32,7 @@ fn locale_compare<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, other: Opt<V
         return Err(Exception::throw_type(&ctx, "String.prototype.localeCompare called on null or undefined"));
     }
     let other = other.0.unwrap_or_else(|| Value::new_undefined(ctx.clone()));
-    let (this, other) = (bytes::to_text(&ctx, &this)?, bytes::to_text(&ctx, &other)?);
+    let (this, other) = (text::to_text(&ctx, &this)?, text::to_text(&ctx, &other)?);
     Ok(match compare(&this, &other) {
         Ordering::Less => -1,
         Ordering::Equal => 0,

@@ -56,6 +56,7 @@ mod stop;
 mod switch;
 #[cfg(test)]
 mod test_user;
+mod text;
 pub mod timers;
 mod turn;
 mod user;

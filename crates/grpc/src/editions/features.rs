@@ -142,16 +142,35 @@ pub(crate) struct OneofFeatures {
     pub(crate) options: Option<OfOneof>,
 }
 
+macro_rules! sets_features {
+    ($($name:ident),*) => {
+        $(impl $name {
+            /// What it sets itself.
+            pub(crate) fn own(&self) -> Option<&FeatureSet> {
+                self.options.as_ref()?.features.as_ref()
+            }
+        })*
+    };
+}
+
+sets_features!(FileFeatures, MessageFeatures, FieldFeatures, OneofFeatures);
+
+/// Those of the file or message by their name.
+pub(crate) fn message<'a>(all: &'a [MessageFeatures], name: &str) -> Option<&'a MessageFeatures> {
+    all.iter().find(|message| message.name == name)
+}
+
+/// What the field of this name sets.
+pub(crate) fn field<'a>(all: &'a [FieldFeatures], name: &str) -> Option<&'a FeatureSet> {
+    all.iter().find(|field| field.name == name)?.own()
+}
+
+/// What the oneof of this name sets.
+pub(crate) fn oneof<'a>(all: &'a [OneofFeatures], name: &str) -> Option<&'a FeatureSet> {
+    all.iter().find(|oneof| oneof.name == name)?.own()
+}
+
 impl FileFeatures {
-    /// What the file itself sets.
-    pub(crate) fn own(&self) -> Option<&FeatureSet> {
-        self.options.as_ref()?.features.as_ref()
-    }
-
-    pub(crate) fn message(&self, name: &str) -> Option<&MessageFeatures> {
-        self.messages.iter().find(|message| message.name == name)
-    }
-
     /// Refuses editions whose rules are not known here.
     pub(crate) fn check_edition(&self) -> Result<(), String> {
         match KNOWN.iter().any(|(number, _)| *number == self.edition) {
@@ -166,46 +185,4 @@ impl FileFeatures {
         let (edition, _) = known.ok_or_else(|| format!("found edition \"{name}\", expected \"2023\" or \"2024\""))?;
         Ok(FileFeatures { edition: *edition, ..FileFeatures::default() })
     }
-}
-
-impl MessageFeatures {
-    /// What the message itself sets.
-    pub(crate) fn own(&self) -> Option<&FeatureSet> {
-        self.options.as_ref()?.features.as_ref()
-    }
-
-    pub(crate) fn message(&self, name: &str) -> Option<&MessageFeatures> {
-        self.messages.iter().find(|message| message.name == name)
-    }
-}
-
-/// Something with a name and features.
-pub(crate) trait Named {
-    fn name(&self) -> &str;
-    fn own(&self) -> Option<&FeatureSet>;
-}
-
-impl Named for FieldFeatures {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn own(&self) -> Option<&FeatureSet> {
-        self.options.as_ref()?.features.as_ref()
-    }
-}
-
-impl Named for OneofFeatures {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn own(&self) -> Option<&FeatureSet> {
-        self.options.as_ref()?.features.as_ref()
-    }
-}
-
-/// What the element of this name sets.
-pub(crate) fn of_name<'a, T: Named>(all: &'a [T], name: &str) -> Option<&'a FeatureSet> {
-    all.iter().find(|one| one.name() == name)?.own()
 }

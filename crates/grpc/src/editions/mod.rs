@@ -15,7 +15,7 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FieldOptions, FileDescr
 pub(crate) use features::{FeatureSet, FileFeatures};
 pub(crate) use text::lowered;
 
-use features::{MessageFeatures, of_name};
+use features::MessageFeatures;
 
 /// A file of descriptors, and what its edition says beyond it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,10 +54,10 @@ impl ProtoFile {
         let outer = FeatureSet::EDITION_2023.with(features.own());
         let package = descriptor.package().to_owned();
         for message in &mut descriptor.message_type {
-            lower_message(message, features.message(message.name()), outer, &package, &mut fields);
+            lower_message(message, features::message(&features.messages, message.name()), outer, &package, &mut fields);
         }
         for field in &mut descriptor.extension {
-            apply(field, outer.with(of_name(&features.extensions, field.name())));
+            apply(field, outer.with(features::field(&features.extensions, field.name())));
         }
         ProtoFile { descriptor, fields }
     }
@@ -83,18 +83,18 @@ fn lower_message(
     let is_map = message.options.as_ref().is_some_and(|options| options.map_entry());
     for field in &mut message.field {
         let oneof = field.oneof_index.and_then(|at| message.oneof_decl.get(at as usize));
-        let around = outer.with(oneof.and_then(|oneof| of_name(&features.oneofs, oneof.name())));
-        let resolved = around.with(of_name(&features.fields, field.name()));
+        let around = outer.with(oneof.and_then(|oneof| features::oneof(&features.oneofs, oneof.name())));
+        let resolved = around.with(features::field(&features.fields, field.name()));
         if !is_map {
             apply(field, resolved);
         }
         fields.push((format!("{name}.{}", field.name()), beyond(field, resolved)));
     }
     for field in &mut message.extension {
-        apply(field, outer.with(of_name(&features.extensions, field.name())));
+        apply(field, outer.with(features::field(&features.extensions, field.name())));
     }
     for nested in &mut message.nested_type {
-        lower_message(nested, features.message(nested.name()), outer, &name, fields);
+        lower_message(nested, features::message(&features.messages, nested.name()), outer, &name, fields);
     }
 }
 

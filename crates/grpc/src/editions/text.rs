@@ -415,7 +415,7 @@ mod tests {
         assert_eq!(line(7), "optional p.Other c = 7 [json_name = \"cc\" ]; }");
         assert_eq!(line(8), "enum E { A = 1; }");
         assert!(file.own().unwrap().is_implicit());
-        let message = file.message("M").unwrap();
+        let message = super::super::features::message(&file.messages, "M").unwrap();
         assert_eq!(message.own().unwrap().utf8_validation, Some(3));
         let names: Vec<&str> = message.fields.iter().map(|field| field.name.as_str()).collect();
         assert_eq!(names, ["a", "b", "m", "x", "c"]);

@@ -4,9 +4,9 @@
 //! `cargo xtask libraries` compares each export of each version with the real file. Any other version or file is
 //! downloaded, as by k6. `FormData` and `URL` are native: `modules/form_data`, `modules/url_library`.
 
-mod editions;
+mod versions;
 
-use editions::{EDITIONS, LibraryVersion};
+use versions::{LibraryVersion, VERSIONS};
 
 /// Where they are.
 pub const HOST: &str = "https://jslib.k6.io/";
@@ -19,7 +19,7 @@ pub const TYPES: &str = include_str!("types.d.ts");
 
 /// The addresses of all versions that are built in, native ones too.
 pub fn addresses() -> Vec<String> {
-    let texts = EDITIONS.iter().map(LibraryVersion::address);
+    let texts = VERSIONS.iter().map(LibraryVersion::address);
     let native = NATIVE.iter().flat_map(|(name, versions)| versions.iter().map(move |version| address(name, version)));
     texts.chain(native).collect()
 }
@@ -30,7 +30,7 @@ fn address(library: &str, version: &str) -> String {
 
 /// The text of the library that an import path means.
 pub fn text(path: &str) -> Option<String> {
-    Some(EDITIONS.iter().find(|edition| edition.address() == path)?.text())
+    Some(VERSIONS.iter().find(|version| version.address() == path)?.text())
 }
 
 /// The version of a native library that an import path means.
@@ -69,9 +69,9 @@ mod tests {
 
     #[test]
     fn each_library_is_declared_with_its_versions() {
-        for edition in EDITIONS {
-            let file = if edition.library == "aws" { "signature.js" } else { "*" };
-            let begin = format!("declare module \"{HOST}{}/{file}\" {{", edition.library).replace("aws/", "aws/*/");
+        for version in VERSIONS {
+            let file = if version.library == "aws" { "signature.js" } else { "*" };
+            let begin = format!("declare module \"{HOST}{}/{file}\" {{", version.library).replace("aws/", "aws/*/");
             let declared = TYPES.split_once(begin.as_str()).unwrap_or_else(|| panic!("no {begin}")).1;
             let declared = declared.split("\n}").next().unwrap_or_default();
             assert!(!exported(declared).is_empty(), "{begin}");

@@ -1,6 +1,6 @@
 // aws, signature.js: what signing is made of, by the names that scripts import. Signatures follow AWS's specification of version 4;
 // where k6's file leaves it (a host without its port, a path of `//` to `/`), this file does the same.
-// EDITION is 13 for 0.13.0 and 14 for 0.14.0.
+// VERSION is 13 for 0.13.0 and 14 for 0.14.0.
 
 const AMZ_ALGORITHM_QUERY_PARAM = 'X-Amz-Algorithm';
 const AMZ_CREDENTIAL_QUERY_PARAM = 'X-Amz-Credential';
@@ -134,7 +134,7 @@ class AWSConfig {
     if (!accessKeyId) refuse('access key ID', 'a text', accessKeyId);
     const { length } = accessKeyId;
     // In 0.14.0 longer ones pass without a session token.
-    const isLong = length > 128 && (EDITION === 13 || (sessionToken !== undefined && sessionToken !== null));
+    const isLong = length > 128 && (VERSION === 13 || (sessionToken !== undefined && sessionToken !== null));
     if (length < 16 || isLong) refuse('access key ID', '16 to 128 characters', length);
     if (!secretAccessKey) refuse('secret access key', 'a text', secretAccessKey);
     Object.assign(this, { region, accessKeyId, secretAccessKey, sessionToken });

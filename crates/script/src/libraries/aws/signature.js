@@ -33,7 +33,7 @@ function queryText(query, isLeftOut = () => false) {
 
 /** An address from endpoint, path and query. 0.13.0 presigns with one slash more than the path has. */
 function addressOf({ href }, path, query, isPresigned = false) {
-  const isWhole = path && path.startsWith('/') && !(EDITION === 13 && isPresigned);
+  const isWhole = path && path.startsWith('/') && !(VERSION === 13 && isPresigned);
   const slash = href.endsWith('/') || isWhole ? '' : '/';
   const address = path ? `${href}${slash}${path}` : href;
   return query ? `${address}?${queryText(query)}` : address;
@@ -123,7 +123,7 @@ class SignatureV4 {
   deriveSigningKey({ secretAccessKey }, service, region, day) {
     const parts = [day, region, service, 'aws4_request'];
     const key = parts.reduce((key, part) => k6crypto.hmac('sha256', key, part, 'binary'), `AWS4${secretAccessKey}`);
-    return EDITION > 13 ? new Uint8Array(key) : key;
+    return VERSION > 13 ? new Uint8Array(key) : key;
   }
 
   /** Empty steps, `.` and `..` are resolved, then all is escaped once more. As it is for S3. */

@@ -1,10 +1,10 @@
-// httpx: requests with a base URL, headers and tags of a session. EDITION is 1 to 6 for 0.0.1 to 0.0.6 and 10 for 0.1.0.
+// httpx: requests with a base URL, headers and tags of a session. VERSION is 1 to 6 for 0.0.1 to 0.0.6 and 10 for 0.1.0.
 import http from 'k6/http';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH'];
 
 /** Whether it is a value of `http.url`. */
-const isNamed = (url) => EDITION >= 5 && typeof url === 'object' && ['name', 'url', 'clean_url'].every((key) => key in url);
+const isNamed = (url) => VERSION >= 5 && typeof url === 'object' && ['name', 'url', 'clean_url'].every((key) => key in url);
 
 /** A request for `execute` and `batch`. Takes the key `body` out of its params. */
 class Request {
@@ -47,7 +47,7 @@ const Options = requestOf('OPTIONS');
 const Trace = requestOf('TRACE');
 const Patch = requestOf('PATCH');
 
-const PARAMS = EDITION < 3 ? 'params' : 'k6params';
+const PARAMS = VERSION < 3 ? 'params' : 'k6params';
 
 /** Params of a session below those of a request; headers and tags are joined. */
 function merged(below, above) {
@@ -62,14 +62,14 @@ class Httpx {
     const { baseURL = '', headers = {}, tags = {} } = options;
     const { errorMetric = null, errorMetricCondition = ({ status }) => status >= 200 && status <= 399, otherParams = {} } = options;
     this[PARAMS] = { headers, tags };
-    if (EDITION >= 3) {
+    if (VERSION >= 3) {
       // The script's object loses what is no param, as in k6.
       for (const key of ['baseURL', 'errorMetricCondition', 'headers', 'tags', 'errorMetric']) delete options[key];
     }
-    Object.assign(this[PARAMS], EDITION >= 3 ? options : otherParams);
+    Object.assign(this[PARAMS], VERSION >= 3 ? options : otherParams);
     this.baseURL = baseURL;
-    if (EDITION >= 2) this.lastRequest = { responseObject: null, responseChainDuration: null };
-    if (EDITION >= 3) Object.assign(this, { errorMetric, errorMetricCondition });
+    if (VERSION >= 2) this.lastRequest = { responseObject: null, responseChainDuration: null };
+    if (VERSION >= 3) Object.assign(this, { errorMetric, errorMetricCondition });
   }
 
   setBaseUrl(baseURL) {
@@ -118,8 +118,8 @@ class Httpx {
     const start = new Date();
     const response = http.request(method, url, body, params);
     const end = new Date();
-    if (EDITION >= 3) this.postRequestHook(response, params, start, end);
-    else if (EDITION === 2) remember(this, response, end - start);
+    if (VERSION >= 3) this.postRequestHook(response, params, start, end);
+    else if (VERSION === 2) remember(this, response, end - start);
     return response;
   }
 
@@ -134,7 +134,7 @@ class Httpx {
     });
     const start = new Date();
     const responses = http.batch(list);
-    if (EDITION >= 2) remember(this, responses, new Date() - start);
+    if (VERSION >= 2) remember(this, responses, new Date() - start);
     return responses;
   }
 }
@@ -148,7 +148,7 @@ function validate(method) {
 }
 
 function refuse(name, args) {
-  if (EDITION < 10) return;
+  if (VERSION < 10) return;
   if (args.length < 2) throw new Error(`${name}: found ${args.length} arguments, expected a method and a URL`);
   validate(args[0]);
 }
@@ -161,34 +161,34 @@ function addressed(session, [method, url, body, params]) {
     all.tags.name = url.name;
     address = url.url;
   }
-  const isWhole = EDITION >= 6 && address.startsWith('http');
+  const isWhole = VERSION >= 6 && address.startsWith('http');
   return [method, isWhole ? address : session.baseURL + address, body, all];
 }
 
 /** Methods that this version has. */
 const has = (method) => {
-  if (method === 'CONNECT') return EDITION >= 10;
-  return EDITION >= 4 || !['HEAD', 'OPTIONS', 'TRACE'].includes(method);
+  if (method === 'CONNECT') return VERSION >= 10;
+  return VERSION >= 4 || !['HEAD', 'OPTIONS', 'TRACE'].includes(method);
 };
 for (const method of METHODS.filter(has)) {
   const name = method.toLowerCase();
   Httpx.prototype[name] = function (url, body, params) {
     return this.request(method, url, body, params);
   };
-  if (EDITION < 10) continue;
+  if (VERSION < 10) continue;
   Httpx.prototype[`async${method[0]}${name.slice(1)}`] = function (url, body, params) {
     return this.asyncRequest(method, url, body, params);
   };
 }
 
-if (EDITION >= 2) {
+if (VERSION >= 2) {
   Object.defineProperty(Httpx.prototype, 'lastRequestChainDuration', {
     get() {
       return this.lastRequest.responseChainDuration;
     },
   });
 }
-if (EDITION >= 3) {
+if (VERSION >= 3) {
   /** What every request of the session ends with: the error metric, and what is remembered. */
   Httpx.prototype.postRequestHook = function (response, params, start, end) {
     if (this.errorMetric) {
@@ -198,7 +198,7 @@ if (EDITION >= 3) {
     remember(this, response, end - start);
   };
 }
-if (EDITION >= 10) {
+if (VERSION >= 10) {
   Httpx.prototype.validateMethod = validate;
   Httpx.prototype.asyncRequest = function (...args) {
     refuse('asyncRequest', args);

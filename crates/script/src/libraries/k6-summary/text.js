@@ -1,5 +1,5 @@
 // k6-summary: texts of the end-of-test data. The text is k6's older layout: groups and checks as a tree, then all metrics by
-// name. EDITION is 1 to 4 for 0.0.1 to 0.0.4 and 10 for 0.1.0: `jUnit` differs in each of them.
+// name. VERSION is 1 to 4 for 0.0.1 to 0.0.4 and 10 for 0.1.0: `jUnit` differs in each of them.
 
 const COLORS = { bold: 1, faint: 2, red: 31, green: 32, cyan: 36 };
 const UNITS = { s: [0.001, 's'], ms: [1, 'ms'], us: [1000, 'µs'] };
@@ -68,7 +68,7 @@ function metricLines(metrics, options, paint) {
     const rest = extras.map((text, at) => padded(text, extras.length === 1 ? width(text) : others[at + 1], 'cyan', 'faint'));
     return [padded(main, others[0], 'cyan'), ...rest].join(' ');
   };
-  const sorted = EDITION === 1 ? names.sort() : names.sort(byName);
+  const sorted = VERSION === 1 ? names.sort() : names.sort(byName);
   return sorted.map((name) => {
     const dots = paint(`${'.'.repeat(widestName - width(shown(name)) - width(further(name)) + 3)}:`, 'faint');
     const mark = thresholdMark(metrics[name].thresholds, paint);

@@ -30,7 +30,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
 /** So many characters of `charset`, which versions before 1.2.0 pass over. Refuses lengths at which k6's loop never ends. */
 function randomString(length, given = LETTERS) {
-  const charset = EDITION < 2 ? LETTERS : given;
+  const charset = VERSION < 2 ? LETTERS : given;
   const wanted = Number(length);
   if (wanted < 0 || (wanted > 0 && !Number.isInteger(wanted))) {
     throw new RangeError(`randomString: the length is ${length}, expected a whole number from 0`);

@@ -6,7 +6,7 @@ const config = {
   truncateThreshold: 40,
   useProxy: true,
   proxyExcludedKeys: ['then', 'catch', 'inspect', 'toJSON'],
-  ...(EDITION >= 50 ? { deepEqual: null } : {}),
+  ...(VERSION >= 50 ? { deepEqual: null } : {}),
 };
 
 /** Not made by the engine's `Error`, as in Chai: what is shown of it are its own properties. */
@@ -47,7 +47,7 @@ function transferFlags(from, to, all = true) {
 class Assertion {
   constructor(object, message, ssfi, lockSsfi) {
     const flags = { ssfi: ssfi || Assertion, lockSsfi, object, message };
-    if (EDITION >= 50) flags.eql = config.deepEqual || eql;
+    if (VERSION >= 50) flags.eql = config.deepEqual || eql;
     this.__flags = Object.assign(Object.create(null), flags);
     return proxify(this);
   }

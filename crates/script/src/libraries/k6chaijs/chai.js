@@ -44,7 +44,7 @@ const util = {
 
 const plugins = [];
 const chai = {
-  version: EDITION >= 50 ? '4.3.8' : '4.3.3',
+  version: VERSION >= 50 ? '4.3.8' : '4.3.3',
   AssertionError,
   use(plugin) {
     if (!plugins.includes(plugin)) {

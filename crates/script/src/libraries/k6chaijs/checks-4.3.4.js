@@ -1,17 +1,17 @@
 // What k6 adds in 4.3.4.0 and 4.3.4.1: each assertion is a check; 4.3.4.0 names it by its whole message, values included.
 const { check } = require('k6');
 
-if (EDITION === 40) Object.assign(config, { truncateValueThreshold: 100, truncateMsgThreshold: 300 });
+if (VERSION === 40) Object.assign(config, { truncateValueThreshold: 100, truncateMsgThreshold: 300 });
 else Object.assign(config, { truncateVariableThreshold: 100, truncateMsgThreshold: 300, aggregateChecks: true, logFailures: false });
 
 const cutText = (text, most) => (text.length > most ? `${text.substring(0, most)}...` : text);
-const display = (value) => cutText(objDisplay(value), EDITION === 40 ? config.truncateValueThreshold : config.truncateVariableThreshold);
+const display = (value) => cutText(objDisplay(value), VERSION === 40 ? config.truncateValueThreshold : config.truncateVariableThreshold);
 const filled = (text, mark, value) => text.replace(new RegExp(`#\\{${mark}\\}`, 'g'), () => value);
 
 /** The text of an assertion with what was expected. */
 function wantedText(assertion, args) {
   let text = flag(assertion, 'negate') ? args[2] : args[1];
-  if (EDITION === 41) text = text.replace('but ', '');
+  if (VERSION === 41) text = text.replace('but ', '');
   const anonymize = flag(assertion, 'anonymizeMsgFunction');
   if (anonymize) text = anonymize(text);
   return (typeof text === 'function' ? text() : text) || '';
@@ -22,7 +22,7 @@ function texts(assertion, args, shownValues) {
   const message = flag(assertion, 'message');
   const cut = (text) => cutText(text, config.truncateMsgThreshold);
   const wanted = wantedText(assertion, args);
-  if (EDITION === 40) {
+  if (VERSION === 40) {
     // Each mark is filled after the one before it.
     const said = ['this', 'act', 'exp'].reduce((text, mark) => filled(text, mark, shownValues[mark]), wanted);
     const whole = cut(message ? `${message}: ${said}` : said);
@@ -44,7 +44,7 @@ Assertion.overwriteMethod('assert', () => function (...args) {
   const [name, message] = texts(this, args, shownValues);
   const operator = getOperator(this, args);
   const properties = { actual, expected, showDiff, ...(operator ? { operator } : {}) };
-  if (EDITION === 40) {
+  if (VERSION === 40) {
     check(null, { [name]: Boolean(holds) });
     if (!holds) throw new AssertionError(message, properties);
     return;

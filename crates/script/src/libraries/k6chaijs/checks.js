@@ -2,7 +2,7 @@
 const { check } = require('k6');
 
 Object.assign(config, { truncateVariableThreshold: 100, truncateMsgThreshold: 300, aggregateChecks: true, logFailures: false });
-if (EDITION > 50) config.exitOnError = false;
+if (VERSION > 50) config.exitOnError = false;
 
 const cutText = (text) => (text.length > config.truncateVariableThreshold ? `${text.substring(0, config.truncateVariableThreshold)}...` : text);
 const display = (value) => cutText(objDisplay(value));
@@ -37,7 +37,7 @@ Assertion.overwriteMethod('assert', () => function (holds, text, inverted, expec
   const name = config.aggregateChecks ? checkName(this, wanted) : message;
   // The oldest of these versions tags the check with the values.
   const values = { this: flag(this, 'object'), actual, expected };
-  const tags = EDITION === 42 ? [Object.fromEntries(Object.entries(values).map(([key, value]) => [key, display(value)]))] : [];
+  const tags = VERSION === 42 ? [Object.fromEntries(Object.entries(values).map(([key, value]) => [key, display(value)]))] : [];
   check(null, { [name]: () => outcome }, ...tags);
   if (outcome) return;
   const said = cutText(message);

@@ -18,5 +18,5 @@ function describe(name, run) {
 }
 
 // The first versions have no default.
-const names = EDITION < 42 ? { chai } : { default: chai };
+const names = VERSION < 42 ? { chai } : { default: chai };
 module.exports = Object.defineProperty({ ...names, describe, expect: chai.expect }, '__esModule', { value: true });

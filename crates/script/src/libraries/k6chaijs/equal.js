@@ -5,7 +5,7 @@ const bySteps = ['Arguments', 'Array', 'Int8Array', 'Uint8Array', 'Uint8ClampedA
   'Uint32Array', 'Float32Array', 'Float64Array'];
 const asValues = ['String', 'Number', 'Boolean', 'Date'];
 // Later versions compare errors by what they say, and see properties whose names are symbols.
-const seesMore = EDITION > 42;
+const seesMore = VERSION > 42;
 
 const isPlain = (value) => value === null || typeof value !== 'object';
 

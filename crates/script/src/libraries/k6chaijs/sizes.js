@@ -49,7 +49,7 @@ comparison(['most', 'lte', 'lessThanOrEqual'], 'most', (value, bound) => value <
 method(['within'], 2, function (low, high) {
   const isLength = flag(this, 'doLength');
   const areDates = [low, high].every((bound) => type(bound).toLowerCase() === 'date');
-  const shownDate = (date) => (EDITION < 42 ? date.toUTCString() : date.toISOString());
+  const shownDate = (date) => (VERSION < 42 ? date.toUTCString() : date.toISOString());
   const range = areDates ? `${shownDate(low)}..${shownDate(high)}` : low + '..' + high;
   comparable(this, [low, high], 'within', isLength);
   const value = flag(this, 'object');

@@ -1,5 +1,5 @@
 // What assertions ask of values: their type, their name, the end of a path, whether an error is of a kind.
-// The names are those of `chai.util`, which plug-ins use. EDITION is the version: 40 to 43 for
+// The names are those of `chai.util`, which plug-ins use. VERSION is the version: 40 to 43 for
 // 4.3.4.0 to 4.3.4.3, 50 and 51 for 4.5.0.0 and 4.5.0.1.
 
 /** The type as `a('…')` takes it: `typeof` of what is no object, else the tag or the name of the built-in class. */

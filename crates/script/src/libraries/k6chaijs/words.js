@@ -37,7 +37,7 @@ function unfit(assertion, text) {
 
 /** Another assertion of a value on the way, with the same message: a check of its own. */
 const also = (assertion, value) => new Assertion(value, flag(assertion, 'message'), flag(assertion, 'ssfi'), true);
-const eqlOf = (assertion) => (EDITION >= 50 ? flag(assertion, 'eql') : eql);
+const eqlOf = (assertion) => (VERSION >= 50 ? flag(assertion, 'eql') : eql);
 
 flags('not', { negate: true });
 flags('deep', { deep: true });
