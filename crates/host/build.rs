@@ -4,7 +4,8 @@
 //! room in tables that init code left. A script cannot tell. `thrown.patch` names in an error what was called and is
 //! no function, and keeps where values were thrown that are no Errors. `own_data.patch` lets plain data be looked at
 //! without lists and counts, and `shapes.patch` keeps shapes of objects that are gone for those that are made alike.
-//! `dates.patch` makes local times right near clock changes and writes dates as k6 does.
+//! `dates.patch` makes local times right near clock changes and writes dates as k6 does, and `sources.patch` lets
+//! functions find their sources in the text of their module, of which there is one for all users.
 //! All are fit to be offered to QuickJS.
 //!
 //! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
@@ -28,7 +29,7 @@ mod function_table;
 const PACKAGE: (&str, &str) = ("rquickjs-sys", "0.14.0");
 
 /// To be applied to `quickjs.c`, in this order.
-const PATCHES: [&str; 8] = [
+const PATCHES: [&str; 9] = [
     "quickjs/arenas.patch",
     "quickjs/literals.patch",
     "quickjs/names.patch",
@@ -37,6 +38,7 @@ const PATCHES: [&str; 8] = [
     "quickjs/own_data.patch",
     "quickjs/shapes.patch",
     "quickjs/dates.patch",
+    "quickjs/sources.patch",
 ];
 
 const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];

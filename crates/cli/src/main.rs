@@ -53,6 +53,9 @@ fn main() -> ExitCode {
         eprintln!("{}", failure.message);
         return failure.code.into();
     }
+    if std::env::var("ONRUSH_PREEMPTION").is_ok_and(|text| text == "off") {
+        host::watchdog::turn_off();
+    }
     wire::trust_authorities_in(std::env::var("SSL_CERT_FILE").ok(), std::env::var("SSL_CERT_DIR").ok());
     let arguments = std::env::args_os().collect();
     let code = std::panic::catch_unwind(|| commands::main(arguments)).unwrap_or(exit_code::ExitCode::Panic);

@@ -155,6 +155,9 @@ impl MessagePlan {
         }
         // Where a JSON name is another field's own name, it is the JSON name that counts.
         names.extend(fields.iter().enumerate().map(|(at, field)| (field.json_name.clone(), at as u32)));
+        for (at, name) in descriptor.fields().enumerate().filter_map(|(at, field)| Some((at, group_name(&field)?))) {
+            names.entry(name).or_insert(at as u32);
+        }
         let oneofs = descriptor.oneofs().map(|oneof| oneof.name().into()).collect();
         let form = form(descriptor.full_name());
         MessagePlan { name: descriptor.full_name().into(), form, fields, names, numbers, few_numbers, oneofs }
@@ -165,7 +168,7 @@ impl MessagePlan {
         &self.name
     }
 
-    /// The field of this name, by its JSON name or its own.
+    /// The field of this name, by its JSON name or its own, or the name of its group.
     pub fn field(&self, name: &str) -> Option<u32> {
         self.names.get(name).copied()
     }
@@ -234,6 +237,13 @@ impl FieldPlan {
             }),
         }
     }
+}
+
+/// The name by which a group is declared, `MyGroup` for the field `mygroup`.
+fn group_name(field: &FieldDescriptor) -> Option<Box<str>> {
+    let Described::Message(group) = field.kind() else { return None };
+    let is_named_alike = field.is_group() && group.name().eq_ignore_ascii_case(field.name());
+    is_named_alike.then(|| group.name().into())
 }
 
 fn kind(field: &FieldDescriptor, index: impl Fn(&MessageDescriptor) -> u32) -> FieldKind {

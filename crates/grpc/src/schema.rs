@@ -102,8 +102,10 @@ pub struct SchemaError(pub String);
 
 /// Reads .proto files for the compiler; an error is the message of its reader.
 struct Reading<F> {
-    read: F,
+    read: Rc<F>,
     features: Features,
+    /// Options that a file declares for itself or others are left out.
+    without_custom_options: bool,
 }
 
 impl<F: Fn(&str) -> Option<Result<String, String>>> FileResolver for Reading<F> {
@@ -115,6 +117,7 @@ impl<F: Fn(&str) -> Option<Result<String, String>>> FileResolver for Reading<F> 
         let source = match (self.read)(name) {
             None => return Err(protox::Error::file_not_found(name)),
             Some(Err(why)) => return Err(protox::Error::new(why)),
+            Some(Ok(source)) if self.without_custom_options => editions::without_custom_options(&source),
             Some(Ok(source)) => source,
         };
         match editions::lowered(&source) {
@@ -139,20 +142,35 @@ pub fn compile(
     compile_with(files, read, &Features::default())
 }
 
+/// Custom options say nothing about messages, and the compiler refuses some values that others take (`inf`, a text
+/// that is not UTF-8, `[ext]` by its short name): a file with such a value is read without them.
 fn compile_with(
     files: &[impl AsRef<str>],
     read: impl Fn(&str) -> Option<Result<String, String>> + 'static,
     features: &Features,
 ) -> Result<DescriptorPool, SchemaError> {
-    let mut resolver = ChainFileResolver::new();
-    resolver.add(Reading { read, features: Rc::clone(features) });
-    resolver.add(GoogleFileResolver::new());
-    let mut compiler = protox::Compiler::with_file_resolver(resolver);
-    for file in files {
-        // Debug is how this error says its place.
-        compiler.open_file(file.as_ref()).map_err(|error| SchemaError(format!("{error:?}")))?;
-    }
-    Ok(compiler.descriptor_pool())
+    let read = Rc::new(read);
+    let pool_of = |without_custom_options| {
+        let mut resolver = ChainFileResolver::new();
+        resolver.add(Reading { read: Rc::clone(&read), features: Rc::clone(features), without_custom_options });
+        resolver.add(GoogleFileResolver::new());
+        let mut compiler = protox::Compiler::with_file_resolver(resolver);
+        for file in files {
+            // Debug is how this error says its place.
+            compiler.open_file(file.as_ref()).map_err(|error| format!("{error:?}"))?;
+        }
+        Ok(compiler.descriptor_pool())
+    };
+    pool_of(false)
+        .or_else(|why: String| if is_of_custom_option(&why) { pool_of(true).map_err(|_| why) } else { Err(why) })
+        .map_err(SchemaError)
+}
+
+/// Whether the compiler refuses a value that may be a good one of a custom option.
+fn is_of_custom_option(why: &str) -> bool {
+    let values =
+        ["identifiers may not be negative", "integer is too large", "found 'inf'", "found 'nan'", "found '\"\\"];
+    values.iter().any(|part| why.contains(part)) || why.contains("invalid value of type '")
 }
 
 impl Schema {

@@ -314,6 +314,52 @@ fn random(random: &mut fastrand::Rng, depth: usize) -> Json {
     })
 }
 
+fn schema_of(text: &'static str) -> Result<Schema, String> {
+    let read = move |name: &str| (name == "f.proto").then(|| Ok(text.to_owned()));
+    Schema::compile(&["f.proto".to_owned()], read).map_err(|error| error.0)
+}
+
+#[test]
+fn a_group_has_the_name_of_its_field_and_of_its_message() {
+    let text = r#"syntax = "proto2"; package t;
+        message M { optional group MyGroup = 1 { repeated group Deep_Er = 2 { optional string s = 1; } } }
+        service S { rpc Echo(M) returns (M); }"#;
+    let schema = schema_of(text).unwrap();
+    let expected = json!({ "mygroup": { "deepEr": [{ "s": "a" }] } });
+    for sent in [
+        json!({ "mygroup": { "deepEr": [{ "s": "a" }] } }),
+        json!({ "mygroup": { "deep_er": [{ "s": "a" }] } }),
+        json!({ "MyGroup": { "Deep_Er": [{ "s": "a" }] } }),
+    ] {
+        let bytes = encode(&schema, "t.M", &sent).unwrap();
+        assert_eq!(decode(&schema, "t.M", &bytes).unwrap(), expected, "{sent}");
+    }
+    let refused = encode(&schema, "t.M", &json!({ "myGroup": {} })).unwrap_err();
+    assert!(refused.contains("unknown field \"myGroup\""), "{refused}");
+}
+
+/// Values that k6 reads, and that the compiler refuses.
+#[test]
+fn odd_values_of_custom_options_are_read() {
+    let text = r#"syntax = "proto2"; package t; import "google/protobuf/descriptor.proto";
+        message Opt { optional Opt sub = 1; repeated Opt subs = 2; optional group Grp = 3 {} extensions 100 to 200; }
+        extend Opt { optional int32 ext = 100; }
+        extend google.protobuf.MessageOptions { optional double d = 50001; optional string s = 50002; }
+        extend google.protobuf.MessageOptions { repeated Opt o = 50003; }
+        message Inf { option (d) = inf; }
+        message MinusInf { option (d) = -inf; }
+        message Nan { option (d) = nan; }
+        message Large { option (d) = 18446744073709551616; }
+        message Bytes { option (s) = "\xff"; }
+        message Lists { option (o) = { subs [{}, { sub {} }] }; option (o) = { grp {} }; option (o) = { [ext]: 1 }; }
+        message M { optional int32 a = 1 [default = 3, deprecated = true]; }"#;
+    let schema = schema_of(text).unwrap();
+    assert_eq!(decode(&schema, "t.M", &[]).unwrap(), json!({ "a": null }));
+    // What is wrong elsewhere is said, in its place.
+    let refused = schema_of("syntax = \"proto2\";\nmessage M { optional Absent a = 1; }").err().unwrap();
+    assert!(refused.starts_with("f.proto:2:22: "), "{refused}");
+}
+
 #[test]
 fn another_implementation_reads_the_same() {
     let (schema, pool) = (schema(), descriptors());

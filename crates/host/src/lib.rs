@@ -60,7 +60,7 @@ mod text;
 pub mod timers;
 mod turn;
 mod user;
-mod watchdog;
+pub mod watchdog;
 
 /// The safe bindings of the engine: what the other crates use of them. The raw ones stay here.
 pub mod js {

@@ -3,9 +3,9 @@
 //! Which module an import means and where its text comes from is the embedder's business. Bytecode cannot be made but
 //! by compiling, so what the engine loads is always its own.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 use std::fmt;
-use std::ptr::{NonNull, null_mut};
+use std::ptr::{NonNull, null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rquickjs::{Ctx, Error, Exception, Object, Promise, Result, Value, qjs};
@@ -28,7 +28,12 @@ pub enum Form {
 pub struct Bytecode {
     bytes: Box<[u8]>,
     form: Form,
+    text: LentText,
 }
+
+/// What functions point into instead of having their sources. Nothing for code of this program, whose functions have
+/// none.
+type LentText = Option<Arc<CStr>>;
 
 impl fmt::Debug for Bytecode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,6 +45,7 @@ impl fmt::Debug for Bytecode {
 pub struct Code<'js> {
     value: Value<'js>,
     form: Form,
+    text: LentText,
 }
 
 /// Bytecode of sources that are part of this program, by their addresses.
@@ -55,13 +61,56 @@ pub fn evaluate_own<'js>(ctx: &Ctx<'js>, name: &str, source: &'static str) -> Re
         Some(bytecode) => bytecode,
         None => {
             // On one line with the source, so that line numbers stay true.
-            let code = Code::compile(ctx, name, format!("'use strict'; {source}"), Form::Expression)?;
+            let text = CString::new(format!("'use strict'; {source}"))?;
+            let code = Code { value: compile(ctx, name, &text, Form::Expression)?, form: Form::Expression, text: None };
             let bytecode = Arc::new(code.bytecode()?);
             own().push((address, Arc::clone(&bytecode)));
             bytecode
         }
     };
     Code::load(ctx, &bytecode)?.run()
+}
+
+fn compile<'js>(ctx: &Ctx<'js>, name: &str, text: &CStr, form: Form) -> Result<Value<'js>> {
+    let kind = match form {
+        Form::Module => qjs::JS_EVAL_TYPE_MODULE,
+        Form::Expression => qjs::JS_EVAL_TYPE_GLOBAL,
+    };
+    let (length, name) = (text.to_bytes().len(), CString::new(name)?);
+    let flags = (kind | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32;
+    // SAFETY: both strings are terminated and live during the call.
+    let value = unsafe { qjs::JS_Eval(ctx.as_raw().as_ptr(), text.as_ptr(), length as _, name.as_ptr(), flags) };
+    own(ctx, value)
+}
+
+unsafe extern "C" {
+    /// Of `quickjs/sources.patch`.
+    fn JS_LendText(runtime: *mut qjs::JSRuntime, text: *const c_char, length: usize);
+}
+
+/// Does something while functions that are compiled, written or read have their sources in this text. The user keeps
+/// the text: functions read it for as long as scripts run.
+fn with_lent<R>(ctx: &Ctx<'_>, text: Option<&Arc<CStr>>, work: impl FnOnce() -> R) -> R {
+    let Some(text) = text else { return work() };
+    let user = User::of(ctx);
+    if !user.state.lent_texts.borrow().iter().any(|kept| Arc::ptr_eq(kept, text)) {
+        user.state.lent_texts.borrow_mut().push(Arc::clone(text));
+    }
+    // Compiling and loading may come to an import, whose module has a text of its own.
+    let outer = user.state.lent_text.replace(Some(Arc::clone(text)));
+    lend(ctx, Some(text));
+    let done = work();
+    lend(ctx, outer.as_ref());
+    user.state.lent_text.replace(outer);
+    done
+}
+
+/// Of a text that its user keeps.
+fn lend(ctx: &Ctx<'_>, text: Option<&Arc<CStr>>) {
+    let (start, length) = text.map_or((null(), 0), |text| (text.as_ptr(), text.to_bytes().len()));
+    // SAFETY: context and runtime are live. The text stays where it is while the user holds its `Arc`, and only running
+    // scripts read it; a user goes after its scripts.
+    unsafe { JS_LendText(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), start, length) }
 }
 
 /// A module of a context.
@@ -81,18 +130,12 @@ pub(crate) fn install(ctx: &Ctx<'_>) {
 }
 
 impl<'js> Code<'js> {
-    /// Compiles without running. `name` is in stacks and is what imports of the text start from.
+    /// Compiles without running. `name` is in stacks and is what imports of the text start from. Functions know their
+    /// sources (`String(f)`): the text is kept once for all users.
     pub fn compile(ctx: &Ctx<'js>, name: &str, text: String, form: Form) -> Result<Code<'js>> {
-        let kind = match form {
-            Form::Module => qjs::JS_EVAL_TYPE_MODULE,
-            Form::Expression => qjs::JS_EVAL_TYPE_GLOBAL,
-        };
-        let length = text.len();
-        let (text, name) = (CString::new(text)?, CString::new(name)?);
-        let flags = (kind | qjs::JS_EVAL_FLAG_COMPILE_ONLY) as i32;
-        // SAFETY: both strings are terminated and live during the call.
-        let value = unsafe { qjs::JS_Eval(ctx.as_raw().as_ptr(), text.as_ptr(), length as _, name.as_ptr(), flags) };
-        Ok(Code { value: own(ctx, value)?, form })
+        let text: Arc<CStr> = CString::new(text)?.into();
+        let value = with_lent(ctx, Some(&text), || compile(ctx, name, &text, form))?;
+        Ok(Code { value, form, text: Some(text) })
     }
 
     /// Loads what was compiled before, in this runtime or in another one.
@@ -100,25 +143,29 @@ impl<'js> Code<'js> {
         let bytes = &bytecode.bytes;
         let flags = qjs::JS_READ_OBJ_BYTECODE as i32;
         // SAFETY: the bytes come from `bytecode` of this process; QuickJS copies what it keeps.
-        let value = unsafe { qjs::JS_ReadObject(ctx.as_raw().as_ptr(), bytes.as_ptr(), bytes.len() as _, flags) };
-        Ok(Code { value: own(ctx, value)?, form: bytecode.form })
+        let read = || unsafe { qjs::JS_ReadObject(ctx.as_raw().as_ptr(), bytes.as_ptr(), bytes.len() as _, flags) };
+        let value = with_lent(ctx, bytecode.text.as_ref(), read);
+        Ok(Code { value: own(ctx, value)?, form: bytecode.form, text: bytecode.text.clone() })
     }
 
     /// For other runtimes.
     pub fn bytecode(&self) -> Result<Bytecode> {
         let mut length = 0;
-        let flags = (qjs::JS_WRITE_OBJ_BYTECODE | qjs::JS_WRITE_OBJ_STRIP_SOURCE) as i32;
+        let sources = if self.text.is_some() { 0 } else { qjs::JS_WRITE_OBJ_STRIP_SOURCE };
+        let flags = (qjs::JS_WRITE_OBJ_BYTECODE | sources) as i32;
+        let ctx = self.value.ctx();
+        let context = ctx.as_raw().as_ptr();
         // SAFETY: the value is live; the buffer that comes back is ours and is given back with the allocator that made
         // it.
         unsafe {
-            let context = self.value.ctx().as_raw().as_ptr();
-            let bytes = qjs::JS_WriteObject(context, &mut length, self.value.as_raw(), flags);
+            let write = || qjs::JS_WriteObject(context, &mut length, self.value.as_raw(), flags);
+            let bytes = with_lent(ctx, self.text.as_ref(), write);
             if bytes.is_null() {
                 return Err(Error::Exception);
             }
             let copy = std::slice::from_raw_parts(bytes, length as usize).into();
             qjs::js_free(context, bytes.cast());
-            Ok(Bytecode { bytes: copy, form: self.form })
+            Ok(Bytecode { bytes: copy, form: self.form, text: self.text.clone() })
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::any::{Any, TypeId};
 use std::cell::{Cell, RefCell};
+use std::ffi::CStr;
+use std::sync::Arc;
 
 use rquickjs::{Persistent, Value, qjs};
 
@@ -26,6 +28,10 @@ pub(crate) struct RuntimeState {
     pub value_modules: RefCell<Vec<ValueModule>>,
     /// A module has been linked and run.
     pub has_evaluated: Cell<bool>,
+    /// Texts that functions of the runtime have their sources in.
+    pub lent_texts: RefCell<Vec<Arc<CStr>>>,
+    /// The one that is compiled or loaded.
+    pub lent_text: RefCell<Option<Arc<CStr>>>,
     /// A panic on its way through a script.
     pub panic: RefCell<Option<Box<dyn Any + Send>>>,
     /// Class of lazy objects; 0: not registered yet.

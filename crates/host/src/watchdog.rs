@@ -5,7 +5,7 @@
 //! number a worker every few milliseconds; nothing is sent to a worker whose users behave. Started with the first
 //! coroutine.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
@@ -22,10 +22,17 @@ const RETRY: Duration = Duration::from_millis(1);
 /// A carrier and the number that was seen last.
 static CARRIERS: Mutex<Vec<(Arc<Watched>, u64)>> = Mutex::new(Vec::new());
 static STARTED: Once = Once::new();
+static IS_OFF: AtomicBool = AtomicBool::new(false);
+
+/// From now on no thread begins to be watched: native code is not interrupted. For tools that follow each instruction of
+/// a program and break off where a signal handler suspends a coroutine (callgrind 3.19).
+pub fn turn_off() {
+    IS_OFF.store(true, Ordering::Relaxed);
+}
 
 /// Watches a thread from now on.
 pub(crate) fn watch(carrier: &Arc<Watched>) {
-    if !preemption::IS_SUPPORTED {
+    if !preemption::IS_SUPPORTED || IS_OFF.load(Ordering::Relaxed) {
         return;
     }
     CARRIERS.lock().unwrap_or_else(PoisonError::into_inner).push((carrier.clone(), 0));

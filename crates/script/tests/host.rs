@@ -415,3 +415,44 @@ fn buffers_are_whole_in_scripts_that_name_no_class() {
     );
     assert_eq!(lines, ["3 2 ArrayBuffer [object ArrayBuffer]"]);
 }
+
+/// As k6 prints them, but that it keeps `export` in front of functions.
+#[test]
+fn functions_know_their_sources() {
+    let lines = run_script(
+        "const arrow = (a, b) => a  +  b; // not a part of it
+         class A { #p = 1; constructor(a) { this.a = a; } m(x) { return  x; } static s() {} get g() { return 'ü'; } }
+         function* gen(a) { yield  a; }
+         const o = { meth(x) { return x }, ['comp' + 1]() {}, fn: async function named(q) { return q; } };
+         export function exported ( x ) { /* kept */ return () => { inner ( x ) } }
+         export default function () {
+           const getter = Object.getOwnPropertyDescriptor(A.prototype, 'g').get;
+           class B extends A {}
+           const all = [arrow, A, A.prototype.m, A.s, getter, gen, o.meth, o.comp1, o.fn, exported, exported(), B,
+             new Function('a', 'b', 'return a + b'), eval('(x)  => x'), Math.max, arrow.bind(null), Date];
+           for (const each of all) console.log(String(each));
+           console.log(String(arrow) === String(arrow), JSON.stringify({ arrow }), String(String));
+         }",
+    );
+    let expected = [
+        "(a, b) => a  +  b",
+        "class A { #p = 1; constructor(a) { this.a = a; } m(x) { return  x; } static s() {} get g() { return 'ü'; } }",
+        "m(x) { return  x; }",
+        "s() {}",
+        "get g() { return 'ü'; }",
+        "function* gen(a) { yield  a; }",
+        "meth(x) { return x }",
+        "['comp' + 1]() {}",
+        "async function named(q) { return q; }",
+        "function exported ( x ) { /* kept */ return () => { inner ( x ) } }",
+        "() => { inner ( x ) }",
+        "class B extends A {}",
+        "function anonymous(a,b\n) {\nreturn a + b\n}",
+        "(x)  => x",
+        "function max() { [native code] }",
+        "function bound arrow() { [native code] }",
+        "function Date() { [native code] }",
+        "true {} function String() { [native code] }",
+    ];
+    assert_eq!(lines, expected);
+}

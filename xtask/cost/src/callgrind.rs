@@ -3,9 +3,9 @@
 //! The busiest thread is the worker, because a workload has one. What the others do is left out: they merge snapshots
 //! by the clock, so that a slower machine would count more of it.
 //!
-//! The program is counted without its symbols. It then preempts nobody (`host/src/preemption.rs`), because callgrind
-//! breaks off at a signal handler that suspends a coroutine (3.19: an assertion in `vgCallgrind_post_signal`), and what
-//! is slow under valgrind looks to the watchdog like a user that computes. The code is the same, byte by byte.
+//! The program interrupts nobody meanwhile (`ONRUSH_PREEMPTION=off`): callgrind breaks off at a signal handler that
+//! suspends a coroutine (3.19: an assertion in `vgCallgrind_post_signal`), and what is slow under valgrind looks to the
+//! watchdog like a user that computes. It is counted without its symbols, which valgrind would read for seconds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl Counting {
         let mut command = Command::new("valgrind");
         command.args(["--quiet", "--tool=callgrind", "--separate-threads=yes"]);
         command.arg(format!("--callgrind-out-file={}", folder.join(&counting.prefix).display()));
-        command.arg(program);
+        command.arg(program).env("ONRUSH_PREEMPTION", "off");
         Ok((command, counting))
     }
 

@@ -3,6 +3,7 @@
 //! `ONRUSH_WRITE_DOCS=1 cargo test --workspace --bins reference` brings them up to date. A page keeps the prose that
 //! people wrote around its two marks; what is between them is made here.
 
+mod figures;
 mod module_page;
 mod named;
 mod options;

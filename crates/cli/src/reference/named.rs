@@ -47,7 +47,7 @@ struct Existing {
 
 impl Existing {
     fn new() -> Existing {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let root = root();
         let (mut flags, mut names) = (BTreeSet::new(), BTreeSet::new());
         collect(&commands::command(), &mut flags, &mut names);
         flags.extend(FLAGS.iter().map(|flag| flag.long.to_owned()));
@@ -111,7 +111,12 @@ fn collect(command: &Command, flags: &mut BTreeSet<String>, names: &mut BTreeSet
     }
 }
 
-fn text(path: &Path) -> String {
+/// The folder of the repository.
+pub(super) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+pub(super) fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -175,7 +180,7 @@ fn literals(source: &str) -> String {
     out
 }
 
-fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+pub(super) fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

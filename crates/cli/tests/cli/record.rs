@@ -1,13 +1,14 @@
 //! `onrush record`: requests through the proxy arrive, over HTTP and HTTPS, and the script makes them again.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use server::{Server, ServerConfig};
 
 use crate::capture::{Capture, arrived};
-use crate::lab::Lab;
+use crate::lab::{Lab, Started};
 
 /// A script's requests through a proxy.
 const CLIENT: &str = "import { Client, Request } from 'k6/x/fasthttp';
@@ -34,22 +35,58 @@ fn wait_for(path: &Path) {
     }
 }
 
+/// A recorder that listens, and its address.
+fn record(lab: &Lab) -> (Started, String) {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
+    let listen = free.to_string();
+    let recorder = lab.start(&["record", "--listen", &listen, "-k", "-O", "again.js", "--no-timing"]);
+    wait_for(&lab.path().join("onrush-ca.key"));
+    let end = Instant::now() + Duration::from_secs(30);
+    while TcpStream::connect(free).is_err() {
+        assert!(Instant::now() < end, "the proxy does not listen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    (recorder, listen)
+}
+
+/// A server whose answers never end; its address.
+fn endless() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it listens");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut sent = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            while sent.is_ok() {
+                sent = stream.write_all(&[b'x'; 1 << 16]);
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn an_answer_without_an_end_is_refused() {
+    let lab = Lab::with("");
+    let (recorder, listen) = record(&lab);
+    let mut stream = TcpStream::connect(&listen).expect("the proxy listens");
+    write!(stream, "GET http://{}/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", endless()).expect("it reads");
+    let mut answer = Vec::new();
+    stream.take(4096).read_to_end(&mut answer).expect("an answer");
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with("HTTP/1.1 502 "), "{answer}");
+    assert!(answer.contains("the proxy holds no more than 268435456 bytes of answers at a time"), "{answer}");
+    let pid = rustix::process::Pid::from_raw(recorder.pid() as i32).expect("a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
+    recorder.wait();
+}
+
 #[test]
 fn what_is_recorded_is_sent_again() {
     let (lab, capture) = (Lab::with(CLIENT), Capture::start().expect("a server"));
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let target = Server::start(ServerConfig { tls: vec![any], ..ServerConfig::default() }).expect("a target");
     let tls = target.addresses().tls[0].to_string();
-    let free =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
-    let listen = free.to_string();
-    let recorder = lab.start(&["record", "--listen", &listen, "-k", "-O", "again.js", "--no-timing"]);
-    wait_for(&lab.path().join("onrush-ca.key"));
-    let end = Instant::now() + Duration::from_secs(30);
-    while std::net::TcpStream::connect(free).is_err() {
-        assert!(Instant::now() < end, "the proxy does not listen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let (recorder, listen) = record(&lab);
     let env = [format!("PROXY={listen}"), format!("AT={}", capture.address), format!("TLS={tls}")];
     let run = lab.run(&["-e", &env[0], "-e", &env[1], "-e", &env[2]]).code(0).prints("checks_succeeded...: 100.00%");
     let first = arrived(&capture);

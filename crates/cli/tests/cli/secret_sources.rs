@@ -50,14 +50,13 @@ fn keeper() -> String {
 fn secrets_of_sources_are_shown_nowhere() {
     let lab = Lab::with(SCRIPT);
     lab.file("secrets.txt", "token = abx\"y=zc\n\nunused=1\n");
-    let url = format!(
-        "--secret-source=url=urlTemplate=http://{}/v1/{{key}},headers.X-Key=sec,responsePath=data.value",
-        keeper()
-    );
-    let sources = ["--secret-source=file=filename=secrets.txt,default", "--secret-source=env=prefix=APP_", &url];
+    let url = "--secret-source=url=responsePath=data.value";
+    let sources = ["--secret-source=file=filename=secrets.txt,default", "--secret-source=env=prefix=APP_", url];
     let more = ["--serve", "--save", "r", "--summary-export", "export.json", "script.js"];
     let mut command = lab.command(&[&["run"], &sources[..], &more[..]].concat());
     command.env("APP_OTHER", "0ther");
+    command.env("K6_SECRET_SOURCE_URL_URL_TEMPLATE", format!("http://{}/v1/{{key}}", keeper()));
+    command.env("K6_SECRET_SOURCE_URL_HEADER_X-KEY", "sec");
     let run = finish(command).code(0);
     let page = lab.onrush(&["report", "r", "-o", "-"]).code(0).stdout;
     let places = [

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-use units::Span;
+use serde_json::Value;
 
 use super::executor_kind::ExecutorKind;
 use super::fields::ConfigError;
@@ -45,6 +44,24 @@ pub struct Scenario {
     pub http2: Option<Value>,
     /// Workers that its users are on at most, where these share what cannot be split further. No field.
     pub most_workers: Option<usize>,
+    /// The fields that a script wrote, for a scenario that is one of a script's option `scenarios`.
+    pub(super) written: Written,
+}
+
+/// Names of fields. No part of what a scenario is: all are equal.
+#[derive(Clone, Debug)]
+pub(super) struct Written(pub(super) Option<Vec<String>>);
+
+impl PartialEq for Written {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Written {
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.0.as_ref().is_some_and(|fields| fields.iter().any(|written| written.eq_ignore_ascii_case(field)))
+    }
 }
 
 /// A part of a ramp.
@@ -167,7 +184,7 @@ impl Scenarios {
     }
 
     /// The option `scenarios` as `exec.test.options` shows it in k6: by name, with null for what is as it would be if
-    /// the script had left it out. Counts of users and iterations are always told.
+    /// the script had left it out, and was left out.
     pub fn to_json(&self) -> Value {
         let mut all: Vec<_> = self.0.iter().map(|scenario| (scenario.name.clone(), scenario.to_json())).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
@@ -213,31 +230,8 @@ impl Scenario {
             network: None,
             http2: None,
             most_workers: None,
+            written: Written(None),
         }
-    }
-
-    fn to_json(&self) -> Value {
-        let mut all = Map::new();
-        all.insert("executor".into(), self.executor.name().into());
-        all.insert("startTime".into(), span_unless(self.start_time, Duration::ZERO));
-        all.insert("gracefulStop".into(), span_unless(self.graceful_stop, GRACE));
-        let texts = |texts: &BTreeMap<String, String>| if texts.is_empty() { Value::Null } else { json!(texts) };
-        all.insert("env".into(), texts(&self.env));
-        all.insert("exec".into(), if self.exec == "default" { Value::Null } else { json!(self.exec) });
-        all.insert("tags".into(), texts(&self.tags));
-        if let Some(options) = &self.options {
-            all.insert("options".into(), options.clone());
-        }
-        if let Some(network) = &self.network {
-            all.insert("network".into(), network.clone());
-        }
-        if let Some(http2) = &self.http2 {
-            all.insert("http2".into(), http2.clone());
-        }
-        if let Value::Object(own) = self.executor.to_json() {
-            all.extend(own);
-        }
-        Value::Object(all)
     }
 }
 
@@ -272,65 +266,12 @@ impl Executor {
             Executor::Trace { times, .. } => times.last().copied().unwrap_or_default(),
         }
     }
-
-    fn to_json(&self) -> Value {
-        let list = |stages: &[Stage]| -> Vec<Value> {
-            stages.iter().map(|stage| json!({ "duration": span(stage.duration), "target": stage.target })).collect()
-        };
-        match self {
-            Executor::SharedIterations { vus, iterations, max_duration }
-            | Executor::PerVuIterations { vus, iterations, max_duration } => {
-                json!({ "vus": vus, "iterations": iterations, "maxDuration": span_unless(*max_duration, MAX_DURATION) })
-            }
-            Executor::ConstantVus { vus, duration } => json!({ "vus": vus, "duration": span(*duration) }),
-            Executor::RampingVus { start_vus, stages, graceful_ramp_down } => json!({
-                "startVUs": start_vus, "stages": list(stages),
-                "gracefulRampDown": span_unless(*graceful_ramp_down, GRACE),
-            }),
-            Executor::ConstantArrivalRate { rate, time_unit, duration, spacing, pre_allocated_vus, max_vus } => {
-                let own = json!({
-                    "rate": rate, "timeUnit": span_unless(*time_unit, SECOND), "duration": span(*duration),
-                });
-                joined([own, spacing.to_json(), users(*pre_allocated_vus, *max_vus)])
-            }
-            Executor::RampingArrivalRate { start_rate, time_unit, stages, spacing, pre_allocated_vus, max_vus } => {
-                let own = json!({
-                    "startRate": (*start_rate > 0).then_some(start_rate), "timeUnit": span_unless(*time_unit, SECOND),
-                    "stages": list(stages),
-                });
-                joined([own, spacing.to_json(), users(*pre_allocated_vus, *max_vus)])
-            }
-            Executor::Trace { file, speed, pre_allocated_vus, max_vus, .. } => {
-                joined([json!({ "file": file, "speed": speed.number() }), users(*pre_allocated_vus, *max_vus)])
-            }
-        }
-    }
-}
-
-/// The users of an arrival rate.
-fn users(pre_allocated: u64, max: u64) -> Value {
-    json!({ "preAllocatedVUs": pre_allocated, "maxVUs": if max == pre_allocated { None } else { Some(max) } })
-}
-
-/// The fields of several objects in one.
-fn joined(objects: impl IntoIterator<Item = Value>) -> Value {
-    let fields = objects.into_iter().filter_map(|object| match object {
-        Value::Object(fields) => Some(fields),
-        _ => None,
-    });
-    Value::Object(fields.flatten().collect())
-}
-
-fn span(time: Duration) -> Value {
-    Span::from(time).to_string().into()
-}
-
-fn span_unless(time: Duration, default: Duration) -> Value {
-    if time == default { Value::Null } else { span(time) }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn read(value: Value) -> Result<Scenario, Vec<String>> {

@@ -1,7 +1,7 @@
 //! Scenarios as the options give them, and what a running iteration may know of its own.
 //!
 //! `config` holds them after reading and checking, `reading` and `fields` read JSON with messages that name the
-//! scenario and the field, `executor_kind` has the names of executors, `shortcut` makes scenarios of `vus`, `duration`,
+//! scenario and the field, `writing` makes the JSON of them, `executor_kind` has the names of executors, `shortcut` makes scenarios of `vus`, `duration`,
 //! `iterations` and `stages`, `spacing` and `trace` are about when starts come. Nothing here knows of segments; of
 //! workers only how what all of them share is split.
 
@@ -12,6 +12,7 @@ mod reading;
 mod shortcut;
 mod spacing;
 mod trace;
+mod writing;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

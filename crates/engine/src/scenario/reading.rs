@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::config::{Executor, GRACE, MAX_DURATION, SECOND, Scenario, Stage};
+use super::config::{Executor, GRACE, MAX_DURATION, SECOND, Scenario, Stage, Written};
 use super::executor_kind::ExecutorKind;
 use super::fields::Fields;
 use super::spacing::{read_spacing, read_speed};
@@ -23,6 +23,7 @@ pub(super) fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<S
     // The other fields cannot be judged without knowing the executor.
     let kind = fields.text("executor");
     let kind = ExecutorKind::read(&place, kind.as_deref()).map_err(|problem| vec![problem])?;
+    let written = values.iter().filter(|(_, value)| !value.is_null());
     let scenario = Scenario {
         name: name.to_owned(),
         start_time: fields.duration("startTime", Duration::ZERO, Some(Duration::ZERO)),
@@ -34,6 +35,7 @@ pub(super) fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<S
         network: fields.value("network").cloned(),
         http2: fields.value("http2").cloned(),
         most_workers: None,
+        written: Written(Some(written.map(|(name, _)| name.clone()).collect())),
         executor: read_executor(kind, &mut fields, &place),
     };
     let problems = fields.finish();

@@ -55,7 +55,8 @@ impl Secrets {
     pub fn read(flags: &[String], environment: BTreeMap<String, String>) -> Result<Secrets, String> {
         let mut sources: Vec<SecretSource> = Vec::new();
         for flag in flags {
-            let source = SecretSource::read(flag).map_err(|why| format!("--secret-source {flag}: {why}"))?;
+            let source =
+                SecretSource::read(flag, &environment).map_err(|why| format!("--secret-source {flag}: {why}"))?;
             if sources.iter().any(|known| known.name == source.name) {
                 let name = &source.name;
                 return Err(format!(
@@ -133,7 +134,7 @@ fn parts(configuration: &str) -> Parts<'_> {
 }
 
 impl SecretSource {
-    fn read(flag: &str) -> Result<SecretSource, String> {
+    fn read(flag: &str, environment: &BTreeMap<String, String>) -> Result<SecretSource, String> {
         let (kind, configuration) = flag.split_once('=').unwrap_or((flag, ""));
         let mut all = parts(configuration);
         let is_default = all.contains(&("default", None));
@@ -144,7 +145,7 @@ impl SecretSource {
             "file" => SecretKind::Known(file(&all)?),
             "mock" => SecretKind::Known(mock(&all)?),
             "env" => SecretKind::Environment(prefix(&all)?),
-            "url" => SecretKind::Url(UrlSource::read(&all)?),
+            "url" => SecretKind::Url(UrlSource::read(&all, environment)?),
             "cloud" => return Err(String::from("Onrush has no cloud, expected file, env, url or mock")),
             other => return Err(format!("'{other}' is no type of secret source, expected file, env, url or mock")),
         };

@@ -1,15 +1,16 @@
 //! Secrets that an HTTP server keeps: `--secret-source=url=urlTemplate=https://host/v1/{key},headers.X-Token=…`.
 //!
-//! The settings may stand in a file of JSON instead: `url=config=secrets.json`. Asked outside of the test: no metric
-//! counts these requests. Each answer is remembered for the run. As in k6, a server that fails is asked again, and no
-//! more than so many requests go out in a minute.
+//! The settings may stand in a file of JSON instead, `url=config=secrets.json`, or in the environment,
+//! `K6_SECRET_SOURCE_URL_URL_TEMPLATE` and so on. As in k6, the flag comes before the file, the file before the
+//! environment, and headers of one of them take the place of all headers of the next. Asked outside of the test: no
+//! metric counts these requests. Each answer is remembered for the run. As in k6, a server that fails is asked again,
+//! and no more than so many requests go out in a minute.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use wire::request::{Auth, BodyUse};
 use wire::{Body, Client, ClientContext, Method, Request, Response, Url};
 
@@ -18,10 +19,21 @@ use crate::json_path::Selector;
 
 const SETTINGS: &str = "config, urlTemplate, method, headers.NAME, timeout, responsePath, maxRetries, retryBackoff, \
     requestsPerMinuteLimit or requestsBurst";
-type MakeMethod = fn() -> Method;
 
-/// Methods that a source may ask with. Made where they are needed, because a `Method` stays on its thread.
-const METHODS: [(&str, MakeMethod); 3] = [("GET", || Method::Get), ("POST", || Method::Post), ("PUT", || Method::Put)];
+/// Settings, and the variables of the environment that say them.
+const VARIABLES: [(&str, &str); 8] = [
+    ("urlTemplate", "K6_SECRET_SOURCE_URL_URL_TEMPLATE"),
+    ("method", "K6_SECRET_SOURCE_URL_METHOD"),
+    ("timeout", "K6_SECRET_SOURCE_URL_TIMEOUT"),
+    ("responsePath", "K6_SECRET_SOURCE_URL_RESPONSE_PATH"),
+    ("maxRetries", "K6_SECRET_SOURCE_URL_MAX_RETRIES"),
+    ("retryBackoff", "K6_SECRET_SOURCE_URL_RETRY_BACKOFF"),
+    ("requestsPerMinuteLimit", "K6_SECRET_SOURCE_URL_REQUESTS_PER_MINUTE_LIMIT"),
+    ("requestsBurst", "K6_SECRET_SOURCE_URL_REQUESTS_BURST"),
+];
+
+/// The name of a header follows.
+const HEADER_VARIABLE: &str = "K6_SECRET_SOURCE_URL_HEADER_";
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const MOST_REDIRECTS: u32 = 10;
@@ -29,7 +41,8 @@ const MOST_REDIRECTS: u32 = 10;
 /// Where and how to ask.
 pub(crate) struct UrlSource {
     template: String,
-    method: MakeMethod,
+    /// In capitals.
+    method: String,
     headers: Vec<(String, String)>,
     timeout: Duration,
     /// Where the secret is in an answer of JSON; the whole answer without it.
@@ -66,10 +79,10 @@ impl RequestRate {
 
 impl UrlSource {
     /// The source that a configuration says.
-    pub(super) fn read(parts: &Parts<'_>) -> Result<UrlSource, String> {
+    pub(super) fn read(parts: &Parts<'_>, environment: &BTreeMap<String, String>) -> Result<UrlSource, String> {
         let mut source = UrlSource {
             template: String::new(),
-            method: || Method::Get,
+            method: String::from("GET"),
             headers: Vec::new(),
             timeout: TIMEOUT,
             path: None,
@@ -79,15 +92,12 @@ impl UrlSource {
             known: Mutex::default(),
         };
         let (mut per_minute, mut burst) = (300, 10);
-        for (name, value) in settings(parts)? {
+        for (name, value) in settings(parts, environment)? {
             let value = value.as_str();
             match name.as_str() {
                 "urlTemplate" => source.template = value.to_owned(),
-                "method" => {
-                    let known = METHODS.iter().find(|(name, _)| name.eq_ignore_ascii_case(value));
-                    let known = known.ok_or_else(|| format!("method is '{value}', expected GET, POST or PUT"))?;
-                    source.method = known.1;
-                }
+                "method" if is_method(value) => source.method = value.to_ascii_uppercase(),
+                "method" => return Err(format!("method is '{value}', expected one such as GET or POST")),
                 "timeout" => source.timeout = time(&name, value)?,
                 "retryBackoff" => source.backoff = time(&name, value)?,
                 "maxRetries" => source.retries = count(&name, value, 0)?,
@@ -118,10 +128,9 @@ impl UrlSource {
     /// Asks the server.
     pub(crate) async fn fetch(&self, key: &str, context: Rc<ClientContext>) -> Result<String, String> {
         let failed = |why: &str| format!("cannot get the secret '{key}': {why}");
-        let encoded = utf8_percent_encode(key, NON_ALPHANUMERIC).to_string();
-        let url = Url::parse(&self.template.replace("{key}", &encoded)).map_err(|error| failed(&error.message))?;
+        let url = Url::parse(&self.template.replace("{key}", key)).map_err(|error| failed(&error.message))?;
         let request = Request {
-            method: (self.method)(),
+            method: Method::Other(Rc::from(self.method.as_str())),
             url,
             headers: self.headers.clone().into(),
             cookies: Rc::from([]),
@@ -177,17 +186,39 @@ impl UrlSource {
     }
 }
 
-/// Names and values of all settings, those of the file that `config` names before the others.
-fn settings(parts: &Parts<'_>) -> Result<Vec<(String, String)>, String> {
-    let mut all = Vec::new();
+/// Names and values of all settings: those of the flag, then of the file that `config` names, then of the environment,
+/// each without what an earlier one says.
+fn settings(parts: &Parts<'_>, environment: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, String> {
+    let (mut all, mut file) = (Vec::new(), Vec::new());
     for (name, value) in parts {
         let value = value.ok_or_else(|| format!("'{name}' has no value, expected urlTemplate=http://host/{{key}}"))?;
         match *name {
-            "config" => all.splice(0..0, of_file(value)?).for_each(drop),
+            "config" => file = of_file(value)?,
             name => all.push((name.to_owned(), value.to_owned())),
         }
     }
+    for later in [file, of_environment(environment)] {
+        let kind = |name: &str| if name.starts_with("headers.") { "headers.".to_owned() } else { name.to_owned() };
+        let said: Vec<String> = all.iter().map(|(name, _)| kind(name)).collect();
+        all.extend(later.into_iter().filter(|(name, _)| !said.contains(&kind(name))));
+    }
     Ok(all)
+}
+
+/// The settings in variables of the environment. An empty one says nothing.
+fn of_environment(environment: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let plain = VARIABLES
+        .iter()
+        .filter_map(|(name, variable)| environment.get(*variable).map(|value| ((*name).to_owned(), value.clone())));
+    let headers = environment.iter().filter_map(|(variable, value)| {
+        let header = variable.strip_prefix(HEADER_VARIABLE).filter(|header| !header.is_empty())?;
+        Some((format!("headers.{header}"), value.clone()))
+    });
+    plain.chain(headers).filter(|(_, value)| !value.is_empty()).collect()
+}
+
+fn is_method(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-')
 }
 
 /// The settings in a file of JSON; `headers` is an object there.
@@ -230,16 +261,35 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_a_file_come_before_those_of_the_flag() {
+    fn the_flag_comes_before_the_file_and_the_file_before_the_environment() {
+        let environment = [
+            ("URL_TEMPLATE", "http://env/{key}"),
+            ("METHOD", "patch"),
+            ("MAX_RETRIES", "7"),
+            ("RESPONSE_PATH", "a.b"),
+            ("TIMEOUT", ""),
+            ("HEADER_X-A", "env"),
+            ("HEADER_X-B", "env"),
+            ("HEADER_", "no name"),
+            ("OTHER", "no setting"),
+        ];
+        let environment = environment.map(|(name, value)| (format!("K6_SECRET_SOURCE_URL_{name}"), value.to_owned()));
+        let environment = BTreeMap::from(environment);
         let path = std::env::temp_dir().join(format!("onrush-secrets-{}.json", std::process::id()));
         std::fs::write(&path, r#"{ "urlTemplate": "http://h/{key}", "headers": { "X-A": "b" }, "maxRetries": 2 }"#)
             .unwrap();
         let path = path.to_str().unwrap();
-        let source = UrlSource::read(&[("config", Some(path)), ("maxRetries", Some("5"))].into()).unwrap();
+        let flag = [("config", Some(path)), ("maxRetries", Some("5"))].into();
+        let source = UrlSource::read(&flag, &environment).unwrap();
         assert_eq!((source.template.as_str(), source.retries), ("http://h/{key}", 5));
         assert_eq!(source.headers, [(String::from("X-A"), String::from("b"))]);
+        assert_eq!((source.method.as_str(), source.path.as_deref()), ("PATCH", Some("a.b")));
+        let source = UrlSource::read(&Vec::new(), &environment).unwrap();
+        assert_eq!((source.template.as_str(), source.retries), ("http://env/{key}", 7));
+        assert_eq!(source.headers, [(String::from("X-A"), String::from("env")), (String::from("X-B"), "env".into())]);
         std::fs::remove_file(path).unwrap();
-        let refused = |parts: &[(&str, Option<&str>)]| UrlSource::read(&parts.to_vec()).err().unwrap();
+        let refused =
+            |parts: &[(&str, Option<&str>)]| UrlSource::read(&parts.to_vec(), &BTreeMap::new()).err().unwrap();
         assert_eq!(refused(&[("requestsBurst", Some("0"))]), "requestsBurst is '0', expected a whole number from 1 on");
         assert!(refused(&[("config", Some("/nonexistent.json"))]).starts_with("config: cannot read /nonexistent.json"));
     }

@@ -70,7 +70,8 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let bound = listener.local_addr().unwrap_or(address);
     let wait_for_signal = crate::signals::one()?;
     let exchanges: Arc<Mutex<Vec<Exchange>>> = Arc::default();
-    let proxy = proxy::Proxy { authority, is_insecure: matches.get_flag("insecure"), exchanges: exchanges.clone() };
+    let is_insecure = matches.get_flag("insecure");
+    let proxy = proxy::Proxy { authority, is_insecure, exchanges: exchanges.clone(), held: Arc::default() };
     std::thread::Builder::new()
         .name(String::from("proxy"))
         .spawn(move || proxy::serve(&listener, &Arc::new(proxy)))

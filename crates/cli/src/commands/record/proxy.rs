@@ -7,11 +7,13 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use convert::recording::{Exchange, Payload};
 use wire::request::{Auth, BodyUse};
+use wire::room::Budget;
 use wire::settings::TlsSettings;
 use wire::{Body, Client, ClientContext, Method, Request, Response, Settings, Url};
 
@@ -23,12 +25,31 @@ use super::now_ns;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Answers up to this are looked into.
 const TEXT: usize = 4 << 20;
+/// Bytes of answers that all connections may hold at a time.
+const MOST_HELD: usize = 256 << 20;
 
 /// What all connections share.
 pub struct Proxy {
     pub authority: Authority,
     pub is_insecure: bool,
     pub exchanges: Arc<Mutex<Vec<Exchange>>>,
+    /// Bytes of answers that its connections hold.
+    pub held: Arc<AtomicUsize>,
+}
+
+/// The bytes of answers that the proxy holds, as the budget of each connection's client.
+struct HeldAnswers(Arc<AtomicUsize>);
+
+impl Budget for HeldAnswers {
+    fn take(&self, bytes: usize) -> Result<(), String> {
+        let fits = |held: usize| held.checked_add(bytes).filter(|held| *held <= MOST_HELD);
+        let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
+        taken.map(drop).map_err(|_| format!("the proxy holds no more than {MOST_HELD} bytes of answers at a time"))
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
 }
 
 /// Headers of one hop (RFC 9110 section 7.6.1), and those that the client writes itself.
@@ -111,8 +132,13 @@ impl Proxy {
         };
         let written = match &answer {
             Ok(response) => {
+                // The client has counted it until now.
+                let bytes = if let Body::Kept(bytes) = &response.body { bytes.len() } else { 0 };
+                self.held.fetch_add(bytes, Ordering::Relaxed);
                 describe(response, &mut exchange);
-                hand_back(response, writer)
+                let written = hand_back(response, writer);
+                self.held.fetch_sub(bytes, Ordering::Relaxed);
+                written
             }
             Err(why) => refuse(writer, 502, why),
         };
@@ -125,7 +151,9 @@ impl Proxy {
         let settings = Settings { tls, ..Settings::default() };
         let context = ClientContext::new(Arc::new(settings)).map_err(|error| io::Error::other(error.message))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Sender { runtime, client: Client::new(context) })
+        let client = Client::new(context);
+        client.set_budget(Rc::new(HeldAnswers(self.held.clone())));
+        Ok(Sender { runtime, client })
     }
 }
 

@@ -8,6 +8,7 @@
  * | `url` | `url=urlTemplate=https://host/{key}`, with `method`, `headers.NAME`, `timeout`, `responsePath` |
  * | | and `retryBackoff` (1s), `maxRetries` (3), `requestsPerMinuteLimit` (300), `requestsBurst` (10): a server that fails is asked again |
  * | | the same in a file of JSON: `url=config=FILE` |
+ * | | the same in the environment: `K6_SECRET_SOURCE_URL_URL_TEMPLATE`, `…_METHOD`, `…_HEADER_NAME`, `…_RESPONSE_PATH` and so on |
  * | `mock` | `mock=key=value,…`: for trying a script |
  *
  * Each may have `name=NAME`; of several, the one with `default` is asked by `get`. From the moment at which a script has a
