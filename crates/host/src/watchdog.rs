@@ -24,8 +24,8 @@ static CARRIERS: Mutex<Vec<(Arc<Watched>, u64)>> = Mutex::new(Vec::new());
 static STARTED: Once = Once::new();
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// From now on no thread begins to be watched: native code is not interrupted. For tools that follow each instruction of
-/// a program and break off where a signal handler suspends a coroutine (callgrind 3.19).
+/// From now on no thread begins to be watched: native code is not interrupted. For tools that follow each instruction
+/// of a program and break off where a signal handler suspends a coroutine (callgrind 3.19).
 pub fn turn_off() {
     IS_OFF.store(true, Ordering::Relaxed);
 }

@@ -1,5 +1,5 @@
-//! From a scenario to the JSON that `exec.test.options` and `inspect` show: as k6 does, with null for what is as it would
-//! be if nobody had written it, and was left out.
+//! From a scenario to the JSON that `exec.test.options` and `inspect` show: as k6 does, with null for what was left out
+//! and is the default.
 
 use std::time::Duration;
 

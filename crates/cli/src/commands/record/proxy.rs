@@ -95,8 +95,11 @@ impl Proxy {
             if !message.target.starts_with("http://") {
                 return refuse(&mut writer, 400, "this is a proxy: the target of a request is a whole URL");
             }
-            let url = message.target.clone();
+            let (url, is_last) = (message.target.clone(), is_last(&message));
             self.pass_on(&sender, message, &url, &mut writer)?;
+            if is_last {
+                return Ok(());
+            }
         }
     }
 
@@ -112,9 +115,12 @@ impl Proxy {
                 return Ok(());
             }
             let Some(message) = Message::read(&mut stream, &mut || Ok(()))? else { return Ok(()) };
-            let url = format!("{origin}{}", message.target);
+            let (url, is_last) = (format!("{origin}{}", message.target), is_last(&message));
             self.pass_on(sender, message, &url, stream.get_mut())?;
             stream.get_mut().flush()?;
+            if is_last {
+                return Ok(());
+            }
         }
     }
 
@@ -184,6 +190,15 @@ impl Sender {
         let exchange = all.block_on(&self.runtime, self.client.send(&request, None, &mut |_| {}));
         exchange.outcome.map_err(|failure| failure.to_string())
     }
+}
+
+/// Whether the client wants its connection closed behind the answer (RFC 9112 section 9.6).
+fn is_last(message: &Message) -> bool {
+    let of_connection = |(name, _): &&(String, String)| {
+        name.eq_ignore_ascii_case("connection") || name.eq_ignore_ascii_case("proxy-connection")
+    };
+    let mut values = message.headers.iter().filter(of_connection).flat_map(|(_, value)| value.split(','));
+    values.any(|value| value.trim().eq_ignore_ascii_case("close"))
 }
 
 fn method(name: &str) -> Method {
