@@ -6,7 +6,7 @@
 //! hashing it costs a tenth of what a request costs. Invariant: whatever is compared is kept alive here, so no other
 //! value can come to lie at its address.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use rquickjs::{Ctx, Persistent, Value, qjs};
 
@@ -40,6 +40,48 @@ impl<T: Clone> LastText<T> {
             let old = self.last.replace(kept);
             drop(old);
         }
+    }
+}
+
+/// The answers for the last few strings, for places that are asked about some in turn.
+pub struct FewTexts<T> {
+    known: RefCell<Vec<(Identity, T)>>,
+    /// Which one goes next.
+    oldest: Cell<usize>,
+}
+
+/// Strings that a `FewTexts` knows at most.
+const FEW: usize = 8;
+
+impl<T> Default for FewTexts<T> {
+    fn default() -> Self {
+        FewTexts { known: RefCell::default(), oldest: Cell::default() }
+    }
+}
+
+impl<T: Clone> FewTexts<T> {
+    /// The answer for this string, or for one that says the same.
+    pub fn get(&self, value: &Value<'_>) -> Option<T> {
+        let known = self.known.borrow();
+        let of_text = known.iter().find(|(known, _)| value.is_string() && known.is(Some(value)));
+        of_text.map(|(_, answer)| answer.clone())
+    }
+
+    /// Keeps the answer for this string; other values are not kept.
+    pub fn put<'js>(&self, ctx: &Ctx<'js>, value: &Value<'js>, answer: T) {
+        let Some(identity) = Identity::of(ctx, Some(value)).filter(|_| value.is_string()) else { return };
+        let oldest = self.oldest.replace((self.oldest.get() + 1) % FEW);
+        let mut known = self.known.borrow_mut();
+        let old = match known.get_mut(oldest) {
+            Some(place) => Some(std::mem::replace(place, (identity, answer))),
+            None => {
+                known.push((identity, answer));
+                None
+            }
+        };
+        // The old one is dropped after the borrow has ended.
+        drop(known);
+        drop(old);
     }
 }
 

@@ -92,6 +92,31 @@ impl<const N: usize> Drop for Made<N> {
     }
 }
 
+/// The shape of objects as literals make them, made at first use of the runtime that it is used with first.
+pub struct LiteralShape<const N: usize> {
+    template: OnceCell<Template<N>>,
+}
+
+impl<const N: usize> Default for LiteralShape<N> {
+    fn default() -> Self {
+        LiteralShape { template: OnceCell::new() }
+    }
+}
+
+impl<const N: usize> LiteralShape<N> {
+    /// An object with these fields, in this order. The names are those of the first call.
+    pub fn object<'js>(&self, ctx: &Ctx<'js>, names: [&CStr; N], values: [Value<'js>; N]) -> Result<Object<'js>> {
+        let template = match self.template.get() {
+            Some(template) => template,
+            None => {
+                let template = Template::literal(ctx, names)?;
+                self.template.get_or_init(|| template)
+            }
+        };
+        template.object(ctx, values.each_ref())
+    }
+}
+
 /// An object that is never handed out: others are made like it in one step. It belongs to one runtime.
 pub struct Template<const N: usize> {
     runtime: *mut qjs::JSRuntime,

@@ -2,6 +2,7 @@
 //! sends a call to the engine's, so each value is written both ways.
 
 mod driver;
+mod echo_server;
 
 const SCRIPT: &str = r#"
 function both(make) {
@@ -55,4 +56,25 @@ export default function () {
 #[test]
 fn both_ways_agree() {
     assert_eq!(driver::run_script(SCRIPT), ["done"]);
+}
+
+/// More paths in turn than a user's memo knows, and each kind of value that is made without parsing.
+#[test]
+fn paths_of_a_response_are_read_in_turn() {
+    let address = echo_server::start();
+    let lines = driver::run_script(&format!(
+        r#"import http from 'k6/http';
+        const a = {{ b: 12, c: 'x"y', d: 'plain', f: 1.5, g: 123456789012, h: true, i: false, j: null, k: 'ü', l: '', n: 0 }};
+        const raw = '{{"a":' + JSON.stringify(a).slice(0, -1) + ',"o":-0,"p":1e3,"q":[1,"two"],"r":999999999}}}}';
+        export default function () {{
+          const response = http.post('{address}/body', raw);
+          const sent = JSON.parse(raw).a;
+          for (let round = 0; round < 3; round++) for (const name of Object.keys(sent)) {{
+            const [found, wanted] = [response.json(`a.${{name}}`), sent[name]];
+            if (!Object.is(found, wanted) && JSON.stringify(found) !== JSON.stringify(wanted)) console.log(name, found);
+          }}
+          console.log(Object.is(response.json('a.o'), -0), response.json('a.nothing'), response.json('a.q.1'));
+        }}"#
+    ));
+    assert_eq!(lines, ["true undefined two"]);
 }

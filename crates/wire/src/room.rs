@@ -47,11 +47,16 @@ impl fmt::Debug for Room {
     }
 }
 
+/// Most bodies have less: as much of one is not taken from the budget, as asking costs more than a small body does.
+const FREE: u64 = 16 << 10;
+
 /// What a reader holds of one body or message. Dropped: given back.
 #[derive(Debug)]
 pub(crate) struct Held {
     room: Rc<Room>,
     bytes: u64,
+    /// Of these, what was taken from the budget: all of them, or nothing of up to `FREE`.
+    taken: u64,
 }
 
 /// A body or message does not fit; the text says into what.
@@ -60,29 +65,35 @@ pub(crate) struct NoRoom(pub(crate) String);
 
 impl Held {
     pub(crate) fn nothing_of(room: &Rc<Room>) -> Held {
-        Held { room: Rc::clone(room), bytes: 0 }
+        Held { room: Rc::clone(room), bytes: 0, taken: 0 }
     }
 
     /// Holds so many bytes more, or refuses.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), NoRoom> {
-        let most = self.room.most;
-        if self.bytes + more as u64 > most {
+        let (most, bytes) = (self.room.most, self.bytes + more as u64);
+        if bytes > most {
             return Err(NoRoom(format!("it has more than {most} bytes, the limit of the option maxDecodedBody")));
         }
-        if let Some(budget) = self.room.budget.get() {
-            budget.take(more).map_err(NoRoom)?;
+        if bytes > FREE
+            && let Some(budget) = self.room.budget.get()
+        {
+            budget.take((bytes - self.taken) as usize).map_err(NoRoom)?;
+            self.taken = bytes;
         }
-        self.bytes += more as u64;
+        self.bytes = bytes;
         Ok(())
     }
 
     /// Gives some of it back.
     pub(crate) fn shrink(&mut self, less: usize) {
-        let less = self.bytes.min(less as u64);
-        if let Some(budget) = self.room.budget.get() {
-            budget.give_back(less as usize);
+        self.bytes = self.bytes.saturating_sub(less as u64);
+        let stays_taken = if self.bytes > FREE { self.taken.min(self.bytes) } else { 0 };
+        if self.taken > stays_taken
+            && let Some(budget) = self.room.budget.get()
+        {
+            budget.give_back((self.taken - stays_taken) as usize);
+            self.taken = stays_taken;
         }
-        self.bytes -= less;
     }
 
     /// Gives everything back.
@@ -119,17 +130,33 @@ mod tests {
 
     #[test]
     fn readers_share_a_budget_and_give_back_what_they_took() {
-        let (room, account) = (Room::new(80), Rc::new(Account(Cell::new(100))));
+        const KIB: usize = 1024;
+        let (room, account) = (Room::new(80 << 10), Rc::new(Account(Cell::new(100 * KIB))));
         room.share(account.clone());
         let (mut one, mut other) = (Held::nothing_of(&room), Held::nothing_of(&room));
-        assert_eq!(one.grow(70), Ok(()));
-        assert_eq!(other.grow(40), Err(NoRoom(String::from("the account is empty"))));
-        assert_eq!(other.grow(30), Ok(()));
+        assert_eq!(one.grow(70 * KIB), Ok(()));
+        assert_eq!(other.grow(40 * KIB), Err(NoRoom(String::from("the account is empty"))));
+        assert_eq!(other.grow(30 * KIB), Ok(()));
         drop(one);
-        assert_eq!(account.0.get(), 70);
-        assert_eq!(other.grow(50), Ok(()));
+        assert_eq!(account.0.get(), 70 * KIB);
+        assert_eq!(other.grow(50 * KIB), Ok(()));
+        other.shrink(60 * KIB);
+        assert_eq!(account.0.get(), 80 * KIB);
         other.clear();
-        assert_eq!(account.0.get(), 100);
+        assert_eq!(account.0.get(), 100 * KIB);
+    }
+
+    #[test]
+    fn a_small_body_asks_for_nothing_until_it_grows() {
+        let (room, account) = (Room::new(1 << 20), Rc::new(Account(Cell::new(20_000))));
+        room.share(account.clone());
+        let mut held = Held::nothing_of(&room);
+        assert_eq!(held.grow(FREE as usize), Ok(()));
+        assert_eq!(account.0.get(), 20_000);
+        assert_eq!(held.grow(1), Ok(()));
+        assert_eq!(account.0.get(), 20_000 - FREE as usize - 1);
+        held.shrink(1);
+        assert_eq!(account.0.get(), 20_000);
     }
 
     #[test]

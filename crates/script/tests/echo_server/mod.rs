@@ -90,6 +90,7 @@ fn answer(request: &Request, head_only: bool) -> Vec<u8> {
         }
         ("slow", _) => std::thread::sleep(Duration::from_millis(400)),
         ("echo", _) => body = echo(request),
+        ("body", _) => body.clone_from(&request.body),
         _ => {}
     }
     let reason = if status == 200 { "OK" } else { "Other" };

@@ -11,6 +11,7 @@ use host::js::function::Opt;
 use host::js::prelude::{Func, This};
 use host::js::{Array, ArrayBuffer, Ctx, Object, Result, Value};
 use host::lazy_object::{LazyFields, LazyObject};
+use host::record::LiteralShape;
 use rustc_hash::FxHashMap;
 use wire::cookies::Cookie;
 use wire::field::canonical;
@@ -24,11 +25,23 @@ use super::page;
 use super::params::ResponseType;
 use super::refusal::Refusal;
 use super::samples::ms;
+use super::state::HttpState;
+use crate::Vu;
 use crate::go_error;
 use crate::json_path::{self, Selector};
 
 /// k6 shows this for a cookie that has no expiry: the year 1 in milliseconds, wrapped around by 64 bits.
 const NO_EXPIRY: i64 = -6_795_364_578_871;
+
+/// The shapes of the objects in a user's responses.
+#[derive(Default)]
+pub(super) struct ResponseShapes {
+    timings: LiteralShape<8>,
+    cookie: LiteralShape<8>,
+    ocsp: LiteralShape<6>,
+    request: LiteralShape<5>,
+    sent_cookie: LiteralShape<3>,
+}
 
 /// The response of a request that was sent, or could not be because of its URL.
 /// `lent`: what the script gave as body and was sent without a copy, in the order of the payload's lent segments.
@@ -273,17 +286,38 @@ impl Call {
 }
 
 fn timings<'js>(ctx: &Ctx<'js>, timings: &wire::Timings) -> Result<Value<'js>> {
-    let object = Object::new(ctx.clone())?;
-    object.set("duration", ms(timings.duration()))?;
-    object.set("blocked", ms(timings.blocked))?;
-    // k6 always has 0 here; the truth is worth more.
-    object.set("looking_up", ms(timings.looking_up))?;
-    object.set("connecting", ms(timings.connecting))?;
-    object.set("tls_handshaking", ms(timings.tls_handshaking))?;
-    object.set("sending", ms(timings.sending))?;
-    object.set("waiting", ms(timings.waiting))?;
-    object.set("receiving", ms(timings.receiving))?;
-    Ok(object.into_value())
+    let names = [
+        c"duration",
+        c"blocked",
+        c"looking_up",
+        c"connecting",
+        c"tls_handshaking",
+        c"sending",
+        c"waiting",
+        c"receiving",
+    ];
+    let times = [
+        timings.duration(),
+        timings.blocked,
+        // k6 always has 0 here; the truth is worth more.
+        timings.looking_up,
+        timings.connecting,
+        timings.tls_handshaking,
+        timings.sending,
+        timings.waiting,
+        timings.receiving,
+    ];
+    let values = times.map(|time| number(ctx, ms(time)));
+    shapes(ctx).shapes.timings.object(ctx, names, values).map(Object::into_value)
+}
+
+fn shapes(ctx: &Ctx<'_>) -> Rc<HttpState> {
+    Vu::of(ctx).local::<HttpState>()
+}
+
+/// As the engine has numbers: whole ones as integers.
+fn number<'js>(ctx: &Ctx<'js>, number: f64) -> Value<'js> {
+    Value::new_number(ctx.clone(), number)
 }
 
 fn text<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
@@ -301,27 +335,27 @@ fn append<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str, value: Value<'j
 }
 
 fn cookie_object<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Value<'js>> {
-    let object = Object::new(ctx.clone())?;
-    object.set("name", cookie.name.as_str())?;
-    object.set("value", cookie.value.as_str())?;
-    object.set("domain", cookie.domain.as_str())?;
-    object.set("path", cookie.path.as_str())?;
-    object.set("http_only", cookie.http_only)?;
-    object.set("secure", cookie.secure)?;
-    object.set("max_age", cookie.max_age as f64)?;
-    object.set("expires", cookie.expires_ms.unwrap_or(NO_EXPIRY) as f64)?;
-    Ok(object.into_value())
+    let names = [c"name", c"value", c"domain", c"path", c"http_only", c"secure", c"max_age", c"expires"];
+    let values = [
+        text(ctx, &cookie.name)?,
+        text(ctx, &cookie.value)?,
+        text(ctx, &cookie.domain)?,
+        text(ctx, &cookie.path)?,
+        Value::new_bool(ctx.clone(), cookie.http_only),
+        Value::new_bool(ctx.clone(), cookie.secure),
+        number(ctx, cookie.max_age as f64),
+        number(ctx, cookie.expires_ms.unwrap_or(NO_EXPIRY) as f64),
+    ];
+    shapes(ctx).shapes.cookie.object(ctx, names, values).map(Object::into_value)
 }
 
 /// No stapled answer is ever read, which k6 calls unknown.
 fn ocsp<'js>(ctx: &Ctx<'js>, tls_version: &str) -> Result<Value<'js>> {
-    let object = Object::new(ctx.clone())?;
-    for name in ["produced_at", "this_update", "next_update", "revoked_at"] {
-        object.set(name, 0)?;
-    }
-    object.set("revocation_reason", "")?;
-    object.set("status", if tls_version.is_empty() { "" } else { "unknown" })?;
-    Ok(object.into_value())
+    let names = [c"produced_at", c"this_update", c"next_update", c"revoked_at", c"revocation_reason", c"status"];
+    let zero = || Value::new_int(ctx.clone(), 0);
+    let status = text(ctx, if tls_version.is_empty() { "" } else { "unknown" })?;
+    let values = [zero(), zero(), zero(), zero(), text(ctx, "")?, status];
+    shapes(ctx).shapes.ocsp.object(ctx, names, values).map(Object::into_value)
 }
 
 /// The cookies that went out, in the order of the header.
@@ -349,6 +383,7 @@ fn request<'js>(ctx: &Ctx<'js>, sent: &Sent, lent: Option<&Array<'js>>) -> Resul
     if !has_agent && !sent.user_agent.is_empty() {
         append(ctx, &headers, "User-Agent", text(ctx, &sent.user_agent)?)?;
     }
+    let state = shapes(ctx);
     let cookies = Object::new(ctx.clone())?;
     let all = sent_cookies(sent);
     if !all.is_empty() {
@@ -356,19 +391,19 @@ fn request<'js>(ctx: &Ctx<'js>, sent: &Sent, lent: Option<&Array<'js>>) -> Resul
         append(ctx, &headers, "Cookie", text(ctx, &line.join("; "))?)?;
     }
     for (name, value) in &all {
-        let cookie = Object::new(ctx.clone())?;
-        cookie.set("name", name.as_str())?;
-        cookie.set("value", value.as_str())?;
-        cookie.set("replace", false)?;
+        let values = [text(ctx, name)?, text(ctx, value)?, Value::new_bool(ctx.clone(), false)];
+        let cookie = state.shapes.sent_cookie.object(ctx, [c"name", c"value", c"replace"], values)?;
         append(ctx, &cookies, name, cookie.into_value())?;
     }
-    let object = Object::new(ctx.clone())?;
-    object.set("method", sent.method.as_str())?;
-    object.set("url", sent.target.text.as_str())?;
-    object.set("headers", headers)?;
-    object.set("body", body_text(ctx, sent, lent)?)?;
-    object.set("cookies", cookies)?;
-    Ok(object.into_value())
+    let names = [c"method", c"url", c"headers", c"body", c"cookies"];
+    let values = [
+        text(ctx, sent.method.as_str())?,
+        text(ctx, &sent.target.text)?,
+        headers.into_value(),
+        body_text(ctx, sent, lent)?,
+        cookies.into_value(),
+    ];
+    state.shapes.request.object(ctx, names, values).map(Object::into_value)
 }
 
 /// The body as text. Files and generated bytes may be of any size: they do not become text. What was lent is read where
@@ -419,13 +454,42 @@ fn json_method<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'
     let Some(selector) = selector.0.filter(|selector| !selector.is_undefined()) else {
         return parse(&ctx, &content);
     };
-    let path = bytes::to_text(&ctx, &selector)?;
-    let selector = Selector::parse(&path).map_err(|message| go_error::throw(&ctx, &message))?;
-    let found = selector.and_then(|selector| selector.find(&content).ok().flatten().map(Cow::into_owned));
-    match found {
-        Some(raw) => parse(&ctx, &raw),
+    let state = shapes(&ctx);
+    let known = match state.paths.get(&selector) {
+        Some(known) => known,
+        None => {
+            let path = bytes::to_text(&ctx, &selector)?;
+            let read = Rc::new(Selector::parse(&path).map_err(|message| go_error::throw(&ctx, &message))?);
+            state.paths.put(&ctx, &selector, Rc::clone(&read));
+            read
+        }
+    };
+    match known.as_ref().as_ref().and_then(|selector| selector.find(&content).ok().flatten()) {
+        Some(raw) => match simple(&ctx, &raw)? {
+            Some(value) => Ok(value),
+            None => parse(&ctx, &raw),
+        },
         None => Ok(Value::new_undefined(ctx)),
     }
+}
+
+/// The value of a JSON text that says it without more ado: a small whole number, a text of ASCII without escapes, or a
+/// word. The text is known to be JSON.
+fn simple<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Option<Value<'js>>> {
+    Ok(match json {
+        b"true" => Some(Value::new_bool(ctx.clone(), true)),
+        b"false" => Some(Value::new_bool(ctx.clone(), false)),
+        b"null" => Some(Value::new_null(ctx.clone())),
+        [b'"', inner @ .., b'"'] if inner.iter().all(|byte| byte.is_ascii() && *byte != b'\\') => {
+            Some(bytes::string(ctx, inner)?)
+        }
+        // Nine digits fit into an integer, and the first of several is no zero; "-0" is no integer.
+        [b'0'..=b'9', ..] if json.len() <= 9 && json.iter().all(u8::is_ascii_digit) => {
+            let number = json.iter().fold(0, |number, digit| number * 10 + i32::from(digit - b'0'));
+            Some(Value::new_int(ctx.clone(), number))
+        }
+        _ => None,
+    })
 }
 
 /// The text to parse as `wanted`: the received bytes when nobody touched `body` yet.

@@ -4,17 +4,19 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-use host::memo::LastText;
+use host::memo::{FewTexts, LastText};
 use wire::cookies::CookieJar;
 
 use super::debug::HttpDebug;
 use super::fixed::Fixed;
 use super::params::Empty;
 use super::referee::WorkerReferee;
+use super::response::ResponseShapes;
 use super::samples::{Sampler, SeriesSets};
 use super::status::Expectation;
 use super::url::{Target, UrlCache};
 use crate::Vu;
+use crate::json_path::Selector;
 use crate::unstamped::WorkerTally;
 
 /// What the module keeps for a virtual user.
@@ -31,6 +33,10 @@ pub struct HttpState {
     pub last_url: LastText<Rc<Target>>,
     /// Requests that need not be prepared again.
     pub fixed: Fixed,
+    /// The shapes of the objects in responses.
+    pub(super) shapes: ResponseShapes,
+    /// Paths that `response.json()` was given; nothing for one that can match nothing.
+    pub(super) paths: FewTexts<Rc<Option<Selector>>>,
     /// How often the expectation was changed.
     expectations: Cell<u32>,
 }
