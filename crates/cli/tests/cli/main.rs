@@ -23,6 +23,8 @@ mod experimental;
 mod extensions;
 mod fasthttp;
 mod fleet;
+mod fleet_clocks;
+mod fleet_phases;
 mod fleet_trouble;
 mod forms;
 mod grpc;

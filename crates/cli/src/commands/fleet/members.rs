@@ -13,6 +13,7 @@ use super::super::run::agents_report::AgentsReport;
 use super::super::run::journal::Record;
 use super::super::run::part::{PartCounts, PartEnd};
 use super::content::Second;
+use super::ended::{EndedBy, EndedLoad, EndedMember};
 
 /// One agent.
 pub struct Member {
@@ -149,6 +150,34 @@ impl Members {
         self.all.iter().filter_map(|member| member.end.as_ref())
     }
 
+    /// All that is known when everything is here, for another coordinator.
+    pub fn ended_load(&self, (started, journal): (Duration, u64), cause: Option<EndedBy>) -> EndedLoad {
+        let member = |member: &Member| EndedMember {
+            name: member.name.clone(),
+            late: member.late,
+            end: member.end.clone(),
+            lost: member.lost.clone(),
+            silences: member.silences.clone(),
+        };
+        let members = self.all.iter().map(member).collect();
+        let (is_let_go, is_torn_down) = (false, false);
+        let (bound, apart) = (self.bound, self.apart);
+        EndedLoad { journal, started, members, bound, apart, cause, is_let_go, is_torn_down }
+    }
+
+    /// The same from a coordinator that was killed.
+    pub fn restore(&mut self, ended: &EndedLoad, state: &RunState) {
+        (self.bound, self.apart) = (ended.bound, ended.apart);
+        for (index, was) in ended.members.iter().enumerate().take(self.all.len()) {
+            if let Some(end) = was.end.clone() {
+                self.ended(index as u32, end, state);
+            }
+            let member = &mut self.all[index];
+            (member.name, member.late) = (was.name.clone(), was.late);
+            (member.lost, member.silences) = (was.lost.clone(), was.silences.clone());
+        }
+    }
+
     /// All workers of all agents.
     pub fn health(&self, state: &RunState, wall: Duration) -> Health {
         let workers = self.ends().flat_map(|end| end.health.workers.iter().cloned());
@@ -263,7 +292,13 @@ impl Members {
                 time(ms(self.apart))
             )
         });
-        std::iter::once(start).chain(stamps).chain(silences).collect()
+        let unknown = (self.began_apart.is_some() && all > 1 && is_delay("message_delay")).then(|| {
+            String::from(
+                "message delays between machines are the difference of clocks that nothing compared here: those of \
+                 one machine are exact, and agents of a fleet know their clocks",
+            )
+        });
+        std::iter::once(start).chain(stamps).chain(unknown).chain(silences).collect()
     }
 
     fn latest(&self) -> Duration {

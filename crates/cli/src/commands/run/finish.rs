@@ -14,7 +14,7 @@ use script::ScriptError;
 use script::log::Level;
 
 use super::agents_report::AgentsReport;
-use super::drive::Ran;
+use super::drive::{Elsewhere, Ran};
 use super::findings::Findings;
 use super::flags::Flags;
 use super::generator::{Circumstances, Judged};
@@ -23,7 +23,7 @@ use super::phases::Phases;
 use super::referee;
 use super::save::{self, Facts, Kept, Saving, redacted_document};
 use super::summary::{self, Summary};
-use super::timeline::OverTime;
+use super::timeline::{OverTime, Timeline};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer;
@@ -50,6 +50,8 @@ pub struct Ending<'a> {
     pub messages: Option<&'a Messages>,
     /// The agents, where there were some.
     pub agents: Option<AgentsReport>,
+    /// Where they were.
+    pub fleet: Option<&'a (dyn Elsewhere + 'a)>,
     /// The machine before the test.
     pub before: machine::Moment,
 }
@@ -298,6 +300,9 @@ impl Ending<'_> {
         let snapshot = ran.recorder.take();
         ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));
         ran.aggregate.merge_aside(snapshot);
+        if let Some(fleet) = self.fleet.filter(|_| result.is_ok()) {
+            fleet.torn_down(ran.timeline.as_ref().and_then(Timeline::journal_length));
+        }
         result.err()
     }
 }

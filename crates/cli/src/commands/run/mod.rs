@@ -24,6 +24,7 @@ mod planned_starts;
 mod plateau;
 pub(super) mod rebuild;
 mod referee;
+mod restore;
 mod samples;
 pub(super) mod save;
 #[cfg_attr(not(feature = "objects"), path = "no_shards.rs")]
@@ -56,6 +57,7 @@ use crate::quick::Quick;
 use crate::viewers::{LiveScreen, Viewers, WebPage};
 use crate::{banner, browser, called_as, descriptors, output};
 
+use agents_report::AgentsReport;
 use flags::Flags;
 pub use load::script_failure;
 use phases::Phases;
@@ -141,7 +143,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     let test = drive::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem };
     let mut elsewhere = flags.fleet.as_ref().map(|_| start(&test, &registry, &log)).transpose()?;
     let ran = drive.finish_scenarios(planned, aggregate, elsewhere.as_deref_mut());
-    let (agents, ran) = (elsewhere.map(drive::Elsewhere::finish), ran?);
+    let (agents, ran) = let_go(elsewhere.as_deref_mut(), ran)?;
     let ending = finish::Ending {
         flags: &flags,
         script: &script,
@@ -151,17 +153,43 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
         saving: saving.as_ref(),
         messages: messages.as_deref(),
         agents,
+        fleet: elsewhere.as_deref(),
         before,
     };
-    let enter = |stage| board.iter().for_each(|board| board.enter(stage));
-    enter(Stage::Teardown);
-    let code = ending.finish(ran, outputs)?;
-    enter(Stage::Ended);
+    let code = end(&ending, (ran, outputs), board.as_deref())?;
     if flags.lingers {
         let service = pause::Service { script: &script, registry: &registry, log: &log };
         pause::linger(&phases, &stopper, board.as_deref(), &service);
     }
     Ok(code)
+}
+
+/// What follows the load.
+fn end(
+    ending: &finish::Ending<'_>,
+    (ran, outputs): (drive::Ran, ::outputs::Outputs),
+    board: Option<&Board>,
+) -> Result<ExitCode, Failure> {
+    let enter = |stage| board.iter().for_each(|board| board.enter(stage));
+    enter(Stage::Teardown);
+    let code = ending.finish(ran, outputs)?;
+    ending.fleet.iter().for_each(|fleet| fleet.close());
+    enter(Stage::Ended);
+    Ok(code)
+}
+
+/// Lets the agents go, also those of a test that could not be run.
+fn let_go(
+    fleet: Option<&mut (dyn drive::Elsewhere + '_)>,
+    ran: Result<drive::Ran, Failure>,
+) -> Result<(Option<AgentsReport>, drive::Ran), Failure> {
+    let Some(fleet) = fleet else { return Ok((None, ran?)) };
+    let timeline = ran.as_ref().ok().and_then(|ran| ran.timeline.as_ref());
+    let agents = fleet.finish(timeline.and_then(timeline::Timeline::journal_length));
+    if ran.is_err() {
+        fleet.close();
+    }
+    Ok((Some(agents), ran?))
 }
 
 /// Agents have descriptors of their own.
