@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
@@ -23,6 +23,29 @@ fn clock(lab: &Lab) -> PathBuf {
         Command::new("cc").args(["-O1", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl").status();
     assert!(made.unwrap().success(), "cc makes the library");
     library
+}
+
+/// A target that all agents reach.
+pub struct Server {
+    child: Child,
+    pub port: String,
+}
+
+impl Server {
+    pub fn start(lab: &Lab) -> Server {
+        let mut command = lab.command(&["serve", "--listen", "tcp://127.0.0.1:0"]);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split("127.0.0.1:").nth(1).unwrap();
+        Server { child, port: address.chars().take_while(char::is_ascii_digit).collect() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = (self.child.kill(), self.child.wait());
+    }
 }
 
 /// Two users, each on an agent, send each other stamps of every kind that a script can make.
@@ -58,13 +81,8 @@ const TALK: &str = "import { WebSocket } from 'k6/websockets'
 #[test]
 fn a_clock_that_is_ahead_moves_no_delay() {
     let lab = Lab::with(TALK);
-    let mut server = lab.command(&["serve", "--listen", "tcp://127.0.0.1:0"]);
-    let mut server = server.stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.split("127.0.0.1:").nth(1).unwrap();
-    let port: String = address.chars().take_while(char::is_ascii_digit).collect();
-    let at = format!("SERVER=ws://127.0.0.1:{port}");
+    let server = Server::start(&lab);
+    let at = format!("SERVER=ws://127.0.0.1:{}", server.port);
 
     let (run, invitation) = coordinator(&lab, "2", &["--save", "r", "-e", &at]);
     let right = agent(&lab, &invitation, &["--index", "0"]);
@@ -72,7 +90,6 @@ fn a_clock_that_is_ahead_moves_no_delay() {
     wrong.env("ONRUSH_JOIN", &invitation).env("LD_PRELOAD", clock(&lab)).env("CLOCK_AHEAD_MS", AHEAD_MS.to_string());
     let wrong = begin(wrong);
     let ended = run.wait();
-    let _ = (server.kill(), server.wait());
     let log = lab.read("coordinator.log");
     assert_eq!(ended.code, 0, "{log}");
     [right, wrong].into_iter().for_each(|agent| drop(agent.wait().code(0)));

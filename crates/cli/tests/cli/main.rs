@@ -24,6 +24,7 @@ mod extensions;
 mod fasthttp;
 mod fleet;
 mod fleet_clocks;
+mod fleet_messages;
 mod fleet_phases;
 mod fleet_trouble;
 mod forms;

@@ -213,7 +213,9 @@ impl<'a> RunningPart<'a> {
         }
         let judged = self.judge(&outcome, &of_outputs);
         let stopper = self.test.stopper;
+        let messages = self.send_messages();
         let end = PartEnd {
+            messages,
             cause: Cause::own(stopper),
             is_marked_failed: self.test.script.program.marked_failed(),
             ..PartEnd::of(&outcome, &self.state).judged(judged.judgement())
@@ -225,6 +227,17 @@ impl<'a> RunningPart<'a> {
             Some(Cause::Signal(_)) => ExitCode::Signal,
             _ => ExitCode::Ok,
         }
+    }
+
+    /// The files of messages follow the last second; how many messages are in them, how many were lost, and whether
+    /// all could be written.
+    fn send_messages(&self) -> Option<(u64, u64, bool)> {
+        let (logs, are_whole) = self.test.messages.as_ref()?.finish();
+        for file in &logs.files {
+            let pieces = self.kept.add_messages(self.dir.join(file));
+            (0..pieces).for_each(|_| self.link.tell(Local::Closed));
+        }
+        Some((logs.written, logs.dropped, are_whole))
     }
 
     fn judge(&mut self, outcome: &Outcome, of_outputs: &[String]) -> generator::Judged {

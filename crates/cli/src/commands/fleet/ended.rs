@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use engine::{RunState, StopCause, Stopper};
+use report::document::MessageLogs;
 use serde::{Deserialize, Serialize};
 
 use super::super::run::drive::LoadBefore;
@@ -25,6 +26,8 @@ pub struct EndedLoad {
     pub apart: Duration,
     /// Why it ended early.
     pub cause: Option<EndedBy>,
+    /// What became of received messages, and whether all are there that could be.
+    pub messages: Option<(MessageLogs, bool)>,
     /// Whether the agents have been let go: there is nobody to be waited for.
     pub is_let_go: bool,
     /// Whether `teardown()` has returned.

@@ -9,6 +9,7 @@ mod children;
 pub mod content;
 mod ended;
 mod members;
+mod messages;
 mod open;
 mod pack;
 pub mod parts;
@@ -34,11 +35,12 @@ use super::run::part::{Cause, PartEnd};
 use children::Children;
 use ended::{EndedBy, EndedLoad};
 use members::Members;
+use messages::MessageFiles;
 use pack::PackedTest;
 use state::{FleetState, StateFile};
 
 /// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-5");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-6");
 
 /// How often the coordinator looks whether the test was stopped.
 const LOOK: Duration = Duration::from_millis(20);
@@ -67,6 +69,8 @@ pub struct Fleet<'a> {
     ended: Option<EndedLoad>,
     /// What this one has.
     state: Option<StateFile>,
+    /// Received messages, where they are kept.
+    messages: Option<MessageFiles>,
     /// Why the load ended early.
     cause: Option<EndedBy>,
     /// The archive stays until the last agent has it.
@@ -111,7 +115,8 @@ impl Elsewhere for Fleet<'_> {
                     events(Event::Started(start));
                 }
                 fleet::Event::Closed { number } => {
-                    if let Some(start) = self.start {
+                    // What is behind the seconds has no time.
+                    if let Some(start) = self.start.filter(|_| number <= self.members.last_second) {
                         events(Event::Tick(self.tick(clock.now(), start, number, false)));
                     }
                 }
@@ -136,6 +141,7 @@ impl Elsewhere for Fleet<'_> {
 
     fn finish(&mut self, journal: Option<u64>) -> AgentsReport {
         if self.ended.is_none() {
+            self.members.messages = self.messages.take().map(|messages| messages.merge(&self.members, self.log));
             let measured = self.start.zip(journal);
             self.ended = measured.map(|measured| self.members.ended_load(measured, self.cause.clone()));
         }

@@ -20,6 +20,7 @@ use super::super::run::fleet_flags::FleetFlags;
 use super::children::Children;
 use super::ended::EndedLoad;
 use super::members::Members;
+use super::messages::MessageFiles;
 use super::state::{FleetState, StateFile};
 use super::{Fleet, PackedTest, VERSION};
 use crate::backing::{Backing, Opening};
@@ -58,12 +59,16 @@ pub fn start<'a>(
     if resumed.is_none() {
         keep_before_the_start(file.as_ref(), &FleetState { setup: handed.clone(), ..state.clone() }, log);
     }
+    let messages = match flags.save.as_deref().filter(|_| packed.settings.saves_messages && ended.is_none()) {
+        Some(dir) => Some(MessageFiles::prepare(dir)?),
+        None => None,
+    };
     // Agents that have gone are not waited for.
     let (thread, children) = match ended.as_ref().is_some_and(|ended| ended.is_let_go) {
         true => (None, Children::default()),
         false => {
             let is_waited_for = ended.is_none().then_some(is_known);
-            let keep = file.clone().map(|file| (file, state));
+            let keep = (file.clone().map(|file| (file, state)), messages.clone());
             let (thread, children) = call((test, own, log), coordinator, (&credentials, &packed), keep, is_waited_for)?;
             (Some(thread), children)
         }
@@ -82,6 +87,7 @@ pub fn start<'a>(
         handed,
         ended,
         state: file,
+        messages,
         cause: None,
         _test: packed,
     }))
@@ -93,7 +99,7 @@ fn call(
     (test, own, log): (&Test<'_>, &FleetFlags, &Logger),
     coordinator: Coordinator,
     (credentials, packed): (&Credentials, &PackedTest),
-    keep: Option<(StateFile, FleetState)>,
+    keep: (Option<(StateFile, FleetState)>, Option<MessageFiles>),
     is_waited_for: Option<bool>,
 ) -> Result<(CoordinatorThread, Children), Failure> {
     let seen_as = own.clone();
@@ -173,10 +179,13 @@ fn setup(run: u64, own: &FleetFlags, credentials: &Credentials, packed: &PackedT
 fn listen(
     coordinator: Coordinator,
     (own, opening): (&FleetFlags, Opening<'_>),
-    mut file: Option<(StateFile, FleetState)>,
+    (mut file, messages): (Option<(StateFile, FleetState)>, Option<MessageFiles>),
 ) -> Result<(CoordinatorThread, SocketAddr), Failure> {
     let (address, (tell, listening)) = (opening.address, channel());
     let keep = move |event: &fleet::Event| {
+        if let (fleet::Event::Frame { index, content, .. }, Some(messages)) = (event, &messages) {
+            messages.take(*index, content);
+        }
         if let fleet::Event::Starting { at, bound, data } = event
             && let Some((file, state)) = file.take()
         {

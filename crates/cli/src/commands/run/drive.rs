@@ -77,6 +77,8 @@ pub struct Test<'a> {
     pub target: Option<&'a Server>,
     /// Its certificate.
     pub trusted_pem: Option<String>,
+    /// Whether files can be made where the result goes.
+    pub saves: bool,
 }
 
 /// Gets others ready to run a test.

@@ -227,7 +227,8 @@ impl Ending<'_> {
     fn total(&self, ran: &mut Ran) -> Totals {
         self.phases.wind_up();
         let teardown_error = self.tear_down(ran);
-        let messages = self.messages.map(Messages::finish);
+        let of_agents = || self.agents.as_ref().and_then(|agents| agents.messages.clone());
+        let messages = self.messages.map(Messages::finish).or_else(of_agents);
         let verdict = ran.aggregate.judge(ran.load, Moment::End);
         let is_full = self.flags.summary_mode == Some(SummaryMode::Full);
         let results = ran.aggregate.results(ran.load, is_full);

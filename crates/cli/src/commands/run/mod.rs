@@ -108,6 +108,7 @@ fn warn_of_slow_lookups(log: &Arc<Logger>) {
 /// From the flags to the exit code.
 fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start) -> Result<ExitCode, Failure> {
     let (saving, messages) = prepare_saving(&flags, &log)?;
+    let saves = saving.as_ref().is_some_and(save::Saving::is_writable);
     let stopper = Stopper::new();
     let board = flags.address.as_ref().map(|_| Board::new(stopper.clone()));
     let phases = Phases::listen(stopper.clone())?;
@@ -140,7 +141,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     };
     phases.begin();
     let before = Moment::now();
-    let test = drive::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem };
+    let test = drive::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem, saves };
     let mut elsewhere = flags.fleet.as_ref().map(|_| start(&test, &registry, &log)).transpose()?;
     let ran = drive.finish_scenarios(planned, aggregate, elsewhere.as_deref_mut());
     let (agents, ran) = let_go(elsewhere.as_deref_mut(), ran)?;
@@ -217,7 +218,9 @@ fn registry(flags: &Flags, is_saved: bool, log: &Logger) -> Arc<Registry> {
 /// Where the result goes, and the messages beside it.
 fn prepare_saving(flags: &Flags, log: &Arc<Logger>) -> Result<(Option<save::Saving>, Option<Arc<Messages>>), Failure> {
     let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, log)).transpose()?;
-    let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
+    // Agents log what they receive, and send it here.
+    let can_log =
+        flags.save_messages && flags.fleet.is_none() && saving.as_ref().is_some_and(save::Saving::is_writable);
     let logged = flags.save.as_deref().filter(|_| can_log);
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     Ok((saving, messages))

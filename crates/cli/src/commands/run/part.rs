@@ -61,6 +61,8 @@ pub struct PartEnd {
     pub is_marked_failed: bool,
     /// Processors it may use.
     pub allowed_cores: usize,
+    /// `--save-messages`: how many messages it has written and lost, and whether all are written that could be.
+    pub messages: Option<(u64, u64, bool)>,
 }
 
 impl PartEnd {
@@ -80,6 +82,7 @@ impl PartEnd {
             cause: None,
             is_marked_failed: false,
             allowed_cores: machine::allowed_cores(),
+            messages: None,
         }
     }
 
