@@ -325,7 +325,10 @@ impl Members {
             name: member.name.clone(),
             start_late_ms: member.end.as_ref().map(|end| (end.awake_late + member.late).as_secs_f64() * 1e3),
             process_cores: member.end.as_ref().map_or(0.0, |end| end.health.process_cores),
+            allowed_cores: member.end.as_ref().map(|end| end.allowed_cores),
+            clock_bound_ms: member.end.as_ref().and_then(|end| end.clock_bound).map(|bound| bound.as_secs_f64() * 1e3),
             lost: member.lost.clone(),
+            load: member.end.as_ref().and_then(|end| end.load.clone()),
         };
         self.all.iter().enumerate().map(figures).collect()
     }

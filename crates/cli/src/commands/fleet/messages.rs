@@ -1,5 +1,5 @@
-//! `--save-messages` of a fleet: each agent logs what its users receive, and sends its files when its part is over. Here
-//! they become one, in the order in which messages arrived by the coordinator's clock; each line names its agent.
+//! `--save-messages` of a fleet: each agent logs what its users receive, and sends its files when its part is over.
+//! Here they become one, in the order in which messages arrived by the coordinator's clock; each line names its agent.
 //!
 //! Pieces are written as they come, before the agent hears that they are safe: what is on its way is bounded by the
 //! agent's window, and what has come is on the disk. Merging reads a line of each file at a time. A part of a file

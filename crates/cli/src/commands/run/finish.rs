@@ -87,7 +87,7 @@ impl Ending<'_> {
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);
-        let are_shards_there = self.ship(&mut ran, &judged);
+        let are_shards_there = self.ship(&mut ran, &judged, results);
         let notes = self.notes(&ran, results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
@@ -146,10 +146,10 @@ impl Ending<'_> {
     }
 
     /// Sends the last of what `--shards` wants; whether the store has everything.
-    fn ship(&self, ran: &mut Ran, judged: &Judged) -> bool {
+    fn ship(&self, ran: &mut Ran, judged: &Judged, results: &Results) -> bool {
         let Some(shipped) = ran.shipped.take() else { return true };
         let is_marked_failed = self.script.program.marked_failed();
-        match shipped.finish(judged.judgement(), self.stopper, is_marked_failed) {
+        match shipped.finish((judged.judgement(), results), self.stopper, is_marked_failed) {
             Ok(()) => true,
             Err(why) => {
                 let text = format!("--shards: the store has not got all of this run: {why}");

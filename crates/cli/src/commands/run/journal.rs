@@ -37,7 +37,7 @@ pub const ENDED_NAME: &str = "fleet.frames";
 pub const KIND: &str = "onrush-journal";
 
 /// Of the frames; another number is refused.
-pub const SCHEMA: u64 = 4;
+pub const SCHEMA: u64 = 5;
 
 /// The first frame: what of a result is known when the run begins.
 #[derive(Debug, Serialize, Deserialize)]
