@@ -158,7 +158,7 @@ fn prepare_folder(dir: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| is_log(name));
+        let is_ours = name.to_str().is_some_and(is_log);
         // What is no plain file was put there on purpose, as a pipe to somebody who reads along.
         if is_ours && entry.file_type()?.is_file() {
             std::fs::remove_file(entry.path())?;
