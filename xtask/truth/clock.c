@@ -1,5 +1,6 @@
 /* A wall clock that is set while a process runs: LD_PRELOAD this, and nobody else's clock moves.
  *
+ *   CLOCK_AHEAD_MS       milliseconds to add from the beginning: a machine whose clock is wrong
  *   CLOCK_STEP_S         seconds to add, from the step on
  *   CLOCK_STEP_FILE      the step comes when this file exists
  *
@@ -27,16 +28,23 @@ static int64_t real_now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Seconds to add to a moment of the real wall clock. */
-static int64_t step_at(int64_t moment) {
+/* What a moment of the real wall clock becomes, in ns. */
+static int64_t moved(int64_t moment) {
     int64_t stepped = atomic_load(&stepped_at);
     if (!stepped && moment >= atomic_load(&next_look)) {
         const char *file = getenv("CLOCK_STEP_FILE");
         atomic_store(&next_look, moment + 1000000);
         if (file && !access(file, F_OK)) atomic_store(&stepped_at, stepped = moment);
     }
-    const char *seconds = getenv("CLOCK_STEP_S");
-    return stepped && moment >= stepped && seconds ? atoll(seconds) : 0;
+    const char *seconds = getenv("CLOCK_STEP_S"), *ahead = getenv("CLOCK_AHEAD_MS");
+    int64_t step = stepped && moment >= stepped && seconds ? atoll(seconds) * 1000000000LL : 0;
+    return moment + step + (ahead ? atoll(ahead) * 1000000LL : 0);
+}
+
+static void move(struct timespec *time) {
+    int64_t moment = moved(time->tv_sec * 1000000000LL + time->tv_nsec);
+    time->tv_sec = moment / 1000000000;
+    time->tv_nsec = moment % 1000000000;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
@@ -44,21 +52,20 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
     int result = real(clock, time);
     if (result || (clock != CLOCK_REALTIME && clock != CLOCK_REALTIME_COARSE)) return result;
-    time->tv_sec += step_at(time->tv_sec * 1000000000LL + time->tv_nsec);
+    move(time);
     return 0;
 }
 
 int gettimeofday(struct timeval *time, void *zone) {
     (void)zone;
-    int64_t moment = real_now();
-    time->tv_sec = moment / 1000000000 + step_at(moment);
+    int64_t moment = moved(real_now());
+    time->tv_sec = moment / 1000000000;
     time->tv_usec = moment % 1000000000 / 1000;
     return 0;
 }
 
 time_t time(time_t *into) {
-    int64_t moment = real_now();
-    time_t seconds = moment / 1000000000 + step_at(moment);
+    time_t seconds = moved(real_now()) / 1000000000;
     if (into) *into = seconds;
     return seconds;
 }
@@ -74,7 +81,7 @@ ssize_t recvmsg(int fd, struct msghdr *message, int flags) {
         struct timespec stamp;
         memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
         if (!stamp.tv_sec) continue;
-        stamp.tv_sec += step_at(stamp.tv_sec * 1000000000LL + stamp.tv_nsec);
+        move(&stamp);
         memcpy(CMSG_DATA(part), &stamp, sizeof stamp);
     }
     return got;

@@ -24,7 +24,13 @@ use crate::failure::Failure;
 use crate::log::Logger;
 
 /// The folder of the files, in the result's directory.
-const FOLDER: &str = "messages";
+pub const FOLDER: &str = "messages";
+/// The messages of all agents of a fleet.
+pub const OF_AGENTS: &str = "agents.jsonl.gz";
+/// How the name of a file begins that an agent has sent, and how it ends.
+pub const OF_AGENT: &str = "agent-";
+/// See above.
+pub const PART: &str = ".part";
 /// Lines are handed over in chunks of about this size.
 const CHUNK: usize = 64 << 10;
 /// A chunk is handed over with the first line that comes so long after its first.
@@ -41,6 +47,8 @@ pub struct Messages {
     writers: Mutex<Vec<Writer>>,
     /// Something could not be written; said already.
     failed: Arc<AtomicBool>,
+    /// The agent of a fleet whose messages these are.
+    agent: Option<u32>,
 }
 
 /// A worker's file, as the end of the test sees it.
@@ -69,15 +77,13 @@ enum Chunk {
 impl Messages {
     /// Makes the folder, without the files of an earlier run. Called before the test.
     pub fn prepare(result: &Path, log: Arc<Logger>) -> Result<Arc<Messages>, Failure> {
-        let dir = result.join(FOLDER);
-        prepare_folder(&dir).map_err(|error| {
-            let text = format!(
-                "--save-messages: cannot prepare {}: {error}; give --save a directory that can be written",
-                dir.display()
-            );
-            Failure::new(ExitCode::ResultNotWritten, text)
-        })?;
-        Ok(Arc::new(Messages { dir, log, writers: Mutex::default(), failed: Arc::default() }))
+        Self::prepare_of(None, result, log)
+    }
+
+    /// The same for an agent of a fleet, in its own folder: each line has its number.
+    pub fn prepare_of(agent: Option<u32>, result: &Path, log: Arc<Logger>) -> Result<Arc<Messages>, Failure> {
+        let dir = prepare(result)?;
+        Ok(Arc::new(Messages { dir, log, writers: Mutex::default(), failed: Arc::default(), agent }))
     }
 
     /// Ends all files, when no worker runs any more. A writer that hangs is left behind after a while, and what it has
@@ -134,12 +140,25 @@ impl Complaint {
     }
 }
 
+/// Makes the folder in the directory of a result, without the files of an earlier run.
+pub fn prepare(result: &Path) -> Result<PathBuf, Failure> {
+    let dir = result.join(FOLDER);
+    let made = prepare_folder(&dir).map_err(|error| {
+        let text = format!(
+            "--save-messages: cannot prepare {}: {error}; give --save a directory that can be written",
+            dir.display()
+        );
+        Failure::new(ExitCode::ResultNotWritten, text)
+    });
+    made.map(|()| dir)
+}
+
 fn prepare_folder(dir: &Path) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name();
-        let is_ours = name.to_str().is_some_and(|name| name.starts_with("worker-") && name.ends_with(".jsonl.gz"));
+        let is_ours = name.to_str().is_some_and(is_log);
         // What is no plain file was put there on purpose, as a pipe to somebody who reads along.
         if is_ours && entry.file_type()?.is_file() {
             std::fs::remove_file(entry.path())?;
@@ -148,6 +167,12 @@ fn prepare_folder(dir: &Path) -> io::Result<()> {
     let probe = dir.join(format!(".onrush-{}", std::process::id()));
     std::fs::write(&probe, b"")?;
     std::fs::remove_file(&probe)
+}
+
+/// Whether a file of this name is a log of an earlier run, or a part of one on its way from an agent.
+fn is_log(name: &str) -> bool {
+    let of_worker = name.starts_with("worker-") && name.ends_with(".jsonl.gz");
+    of_worker || name == OF_AGENTS || name.starts_with(OF_AGENT) && name.ends_with(PART)
 }
 
 impl MessageSink for Messages {
@@ -167,12 +192,15 @@ impl MessageSink for Messages {
         }
         let tray = Arc::new(Tray { pending: Mutex::default(), chunks, tally });
         writers.push(Writer { name, tray: Arc::clone(&tray), ended });
-        Box::new(Lines(tray))
+        Box::new(Lines { tray, agent: self.agent })
     }
 }
 
 /// What a worker puts its lines into.
-struct Lines(Arc<Tray>);
+struct Lines {
+    tray: Arc<Tray>,
+    agent: Option<u32>,
+}
 
 /// The lines of a worker that its writer does not have yet. The end of the test takes them too, when users may still be
 /// there.
@@ -214,13 +242,19 @@ impl Tray {
 
 impl MessageLines for Lines {
     fn put(&self, line: &[u8]) {
-        let Lines(tray) = self;
+        let Lines { tray, agent } = self;
         tray.tally.taken.fetch_add(1, Ordering::Relaxed);
         // Nobody else is there before the end of the test: it costs what an atomic does.
         let mut pending = tray.pending();
         let now = Instant::now();
         let began = *pending.began.get_or_insert(now);
-        pending.bytes.extend_from_slice(line);
+        // Behind the time, which comes first.
+        let (time, rest) = line.split_at(line.iter().position(|byte| *byte == b',').unwrap_or_default());
+        pending.bytes.extend_from_slice(time);
+        if let Some(agent) = agent {
+            pending.bytes.extend_from_slice(format!(",\"agent\":{agent}").as_bytes());
+        }
+        pending.bytes.extend_from_slice(rest);
         pending.count += 1;
         if pending.bytes.len() >= CHUNK || now.duration_since(began) >= CHUNK_AGE {
             tray.pass_on(&mut pending);

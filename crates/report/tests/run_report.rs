@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use metrics::Trend;
 use metrics::results::TrendValue;
 use onrush_report::document::{
-    Check, Contains, Document, Drift, Environment, Exit, Generator, Group, Histogram, KIND, Metric, PercentileFigure,
-    Points, SCHEMA, Seconds, Series, Steadiness, Stretch, StretchFigures, Threshold, Value, WorkerFigures,
+    AgentFigures, AgentLoad, AgentTrend, Check, Contains, Document, Drift, Environment, Exit, Generator, Group,
+    Histogram, KIND, Metric, PercentileFigure, Points, SCHEMA, Seconds, Series, Steadiness, Stretch, StretchFigures,
+    Threshold, Value, WorkerFigures,
 };
 use onrush_report::errors::{Counted, ErrorStatus, Errors};
 use onrush_report::html::run::page;
@@ -396,4 +397,64 @@ fn warm_up_is_shaded_and_its_window_has_figures_of_its_own() {
     let html = page(&document);
     holds(&html, "<strong>Steady:</strong>nothing changed from 0 s to 5 s, while the plan asked for the same load");
     assert!(!html.contains("<rect class=\"unsteady\""));
+}
+
+fn agent(index: u32, p50: f64) -> AgentFigures {
+    let trend = AgentTrend {
+        metric: "http_req_duration".into(),
+        contains: Contains::Time,
+        count: 500,
+        avg: Some(p50),
+        p50: Some(p50),
+        p95: Some(2.0 * p50),
+        p99: None,
+        max: None,
+    };
+    let load = AgentLoad {
+        requests: 1_234,
+        requests_per_s: 123.4,
+        failed_requests: 5,
+        iterations: 600,
+        ws_messages: 0,
+        trends: vec![trend],
+    };
+    AgentFigures {
+        index,
+        name: format!("<pod>-{index}"),
+        start_late_ms: Some(0.25),
+        process_cores: 0.5,
+        allowed_cores: Some(2),
+        clock_bound_ms: Some(0.125),
+        lost: None,
+        load: Some(load),
+    }
+}
+
+#[test]
+fn agents_stand_beside_each_other_and_one_that_differs_is_named() {
+    let mut document = busy();
+    assert!(!page(&document).contains(">Agents<"), "one process did everything");
+    document.generator.agents = vec![agent(0, 10.0), agent(1, 11.0), agent(2, 31.0), agent(3, 10.0)];
+    document.generator.agents[3].lost = Some("its connection is gone".into());
+    let html = page(&document);
+    for shown in [
+        "1,234",
+        ">123<",
+        "0.50 of 2",
+        "250µs",
+        "125µs",
+        "its connection is gone",
+        "&lt;pod&gt;-2",
+        "http_req_duration by agent",
+    ] {
+        assert!(html.contains(shown), "{shown}");
+    }
+    assert!(html.contains(
+        "agent 2 · &lt;pod&gt;-2 differs: its median of http_req_duration is 31ms, 2.8 × that of all agents, 11ms"
+    ));
+    document.generator.agents[2] = agent(2, 12.0);
+    assert!(!page(&document).contains("differs:"));
+    // What an older result has of its agents.
+    document.generator.agents = vec![AgentFigures { name: "pod".into(), ..AgentFigures::default() }];
+    assert!(page(&document).contains("0 · pod"));
 }

@@ -50,8 +50,8 @@ impl MessageLog {
         let told = write!(
             line,
             r#"{{"t":{},"vu":{},"scenario":{},"url":{},"kind":"{kind}","data":{}"#,
-            arrived_ns / 1000,
-            vu.id(),
+            vu.test_time(arrived_ns) / 1000,
+            vu.context().map_or_else(|| vu.id(), |context| context.id_in_test),
             json!(scenario),
             json!(self.url),
             json!(data),

@@ -209,7 +209,8 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         "save-messages",
         None,
         None,
-        "Keep every received WebSocket message in the result's directory too (with --save)",
+        "Keep every received WebSocket message in the result's directory too (with --save); with --agents those of \
+         all agents",
     ),
     run_flag(
         "shards",

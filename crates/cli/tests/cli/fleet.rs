@@ -83,10 +83,25 @@ fn agents_come_to_the_counts_of_one_process() {
             figures.iter().all(|agent| agent["lost"].is_null() && agent["start_late_ms"].is_number()),
             "{figures:?}"
         );
+        let sum = |field: &str| figures.iter().map(|agent| agent["load"][field].as_u64().unwrap()).sum::<u64>();
+        let count = |name: &str| metric(&all, name)["count"].as_f64().unwrap() as u64;
+        let counts = (sum("requests"), sum("iterations"), sum("failed_requests"));
+        assert_eq!(counts, (count("http_reqs"), count("iterations"), 0));
+        for agent in figures {
+            let trends = agent["load"]["trends"].as_array().unwrap();
+            let of = |name: &str| trends.iter().find(|trend| trend["metric"] == name).unwrap();
+            assert_eq!(of("http_req_duration")["count"], agent["load"]["requests"]);
+            assert!(of("http_req_duration")["p95"].as_f64() >= of("http_req_duration")["p50"].as_f64());
+            assert_eq!(of("numbers")["contains"], "default");
+            assert!(agent["clock_bound_ms"].as_f64().is_some_and(|bound| bound > 0.0), "{agent}");
+            assert!(agent["allowed_cores"].as_u64().is_some_and(|cores| cores > 0), "{agent}");
+        }
         assert!(all["generator"]["start_bound_ms"].as_f64().is_some_and(|bound| bound > 0.0));
         assert!(one["generator"]["agents"].is_null());
     }
     alone.prints("http_reqs");
+    let page = lab.onrush(&["report", "fleet", "-o", "-"]).code(0);
+    page.prints("http_req_duration by agent").prints("clock within");
 }
 
 #[test]

@@ -77,6 +77,9 @@ fn journals_of_agents_come_to_what_their_coordinator_came_to() {
     assert_eq!((&made.checks, &made.groups, &made.errors), (&fleet.checks, &fleet.groups, &fleet.errors));
     assert_eq!((made.load_s, &made.options), (fleet.load_s, &fleet.options));
     assert_eq!((made.exit.code, made.passed()), (99, false), "the threshold is judged");
+    let loads =
+        |document: &Document| document.generator.agents.iter().map(|agent| agent.load.clone()).collect::<Vec<_>>();
+    assert!(loads(&made) == loads(&fleet) && loads(&made).iter().all(Option::is_some), "{:?}", loads(&made));
     let verdict = |document: &Document| document.generator.judgement.as_ref().map(|judged| judged.verdict);
     assert_eq!(verdict(&made), verdict(&fleet));
     let most = made.metrics.iter().find(|metric| metric.name == "vus_max").expect("recorded");
@@ -151,7 +154,9 @@ fn part(lab: &Lab, index: usize, store: &str) -> Started {
 
 #[test]
 fn runs_that_divide_a_test_make_one_result_in_a_store() {
-    let lab = Lab::with(&SCRIPT.replace("vus: 4", "vus: 3"));
+    let script =
+        SCRIPT.replace("vus: 4", "vus: 3").replace("sleep(0.02)", "record('x', stamp(), stamp()); sleep(0.02)");
+    let lab = Lab::with(&format!("import {{ record, stamp }} from 'onrush/delay'; {script}"));
     std::fs::create_dir(lab.path().join("store")).expect("made");
     let store = format!("file://{}", lab.path().join("store").display());
     let runs: Vec<_> = (0..3).map(|index| part(&lab, index, &store)).collect();
@@ -174,6 +179,11 @@ fn runs_that_divide_a_test_make_one_result_in_a_store() {
     assert_eq!((made.exit.code, made.passed()), (99, false), "the threshold is judged");
     let notes = made.generator.notes.join("\n");
     assert!(notes.contains("3 parts began within ") && notes.contains(" by the clocks of their machines"), "{notes}");
+    assert!(
+        notes.contains("message delays between machines are the difference of clocks that nothing compared"),
+        "{notes}"
+    );
+    assert!(made.generator.agents.iter().all(|agent| agent.load.is_some() && agent.clock_bound_ms.is_none()));
 
     // A run that was started again, a part that two have sent at once, and one that nobody has sent.
     let again = part(&lab, 1, &store).wait().code(255).stderr;

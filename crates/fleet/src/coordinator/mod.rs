@@ -217,6 +217,8 @@ pub struct Coordinator {
     /// Connections to be closed once their orders are out.
     closing: Vec<Link>,
     is_dismissed: bool,
+    /// Whether agents may not know yet that another coordinator had everything.
+    is_heir: bool,
     events: VecDeque<Event>,
     read_archive: ReadArchive,
 }
@@ -243,6 +245,7 @@ impl Coordinator {
             orders: VecDeque::new(),
             closing: Vec::new(),
             is_dismissed: false,
+            is_heir: false,
             events: VecDeque::new(),
             read_archive,
         }
@@ -255,6 +258,13 @@ impl Coordinator {
         resumed.data = Some(data);
         resumed.phase = Phase::Running(started);
         resumed
+    }
+
+    /// One that follows another which had everything and was killed before all agents knew: it lets them go.
+    pub fn letting_go(setup: Setup, read_archive: ReadArchive, now: Ns) -> Coordinator {
+        let mut ended = Coordinator::new(setup, read_archive, now);
+        (ended.phase, ended.is_dismissed, ended.is_heir) = (Phase::Over, true, true);
+        ended
     }
 
     /// What is to be sent.
@@ -343,7 +353,11 @@ impl Coordinator {
 
     /// Whether somebody whose part is here may come back for its dismissal: its connection broke just now.
     pub fn owes_a_dismissal(&self) -> bool {
-        self.seats.iter().flatten().any(|seat| seat.is_owed && seat.link.is_none())
+        let is_owed = |seat: &Option<Seat>| match seat {
+            Some(seat) => seat.is_owed && seat.link.is_none(),
+            None => self.is_heir,
+        };
+        self.seats.iter().any(is_owed)
     }
 
     /// Whether every agent that has a seat is there.

@@ -120,3 +120,38 @@ impl Coordinator {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinator::Setup;
+    use crate::message::{Archive, Report, RunId};
+    use crate::token::Secret;
+
+    /// One that follows another which had everything: agents that do not know yet go, and are not waited for twice.
+    #[test]
+    fn agents_that_were_not_let_go_are() {
+        let secret = Secret::random().unwrap();
+        let setup = Setup {
+            run: RunId(1),
+            agents: 2,
+            version: String::from("v"),
+            secret: secret.clone(),
+            archive: Archive { hash: [0; 32], size: 0 },
+            settings: Vec::new(),
+            patience: 0,
+            epoch: 0,
+        };
+        let mut coordinator = Coordinator::letting_go(setup, Box::new(|_, _| Ok(Vec::new())), 0);
+        for index in 0..2 {
+            assert!(coordinator.owes_a_dismissal(), "agent {index} may not know");
+            let (version, name, secret) = (String::from("v"), format!("agent {index}"), secret.clone());
+            let seat = Some((RunId(1), index));
+            let hello = Hello { protocol: PROTOCOL, version, secret, name, index: None, incarnation: 5, seat };
+            coordinator.take(u64::from(index), Report::Hello(hello), 1);
+            let orders: Vec<Order> = std::iter::from_fn(|| coordinator.next_order()).map(|(_, order)| order).collect();
+            assert!(matches!(orders[..], [Order::Welcome { .. }, Order::Dismissed]), "{orders:?}");
+        }
+        assert!(!coordinator.owes_a_dismissal());
+    }
+}

@@ -158,6 +158,8 @@ impl Coordinator {
         let data = self.data.clone().flatten();
         self.events.push_back(Event::Starting { at: start, bound, data });
         (0..self.setup.agents).for_each(|index| self.order_start(index, start));
+        // A short test is over before the next round.
+        self.say_how_far_apart(start);
     }
 
     fn order_start(&mut self, index: u32, start: Ns) {
@@ -177,6 +179,11 @@ impl Coordinator {
         if let Some(lead) = lead {
             self.order(index, Order::Clock { at: lead.there(now), wall: now + self.setup.epoch });
         }
+        self.say_how_far_apart(now);
+    }
+
+    /// Users of two agents may stamp one instant differently by so much, until the clocks are sighted again.
+    fn say_how_far_apart(&mut self, now: Ns) {
         let bounds = self.leads(now + ROUND_EVERY + PING_PATIENCE.0).map(|(_, lead)| lead.bound);
         let (clocks, [most, next]) = bounds.fold((0, [0, 0]), |(clocks, [most, next]), bound| {
             (clocks + 1, if bound > most { [bound, most] } else { [most, next.max(bound)] })

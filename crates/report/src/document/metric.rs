@@ -46,6 +46,26 @@ pub enum Contains {
     Data,
 }
 
+impl From<Meaning> for Contains {
+    fn from(meaning: Meaning) -> Contains {
+        match meaning {
+            Meaning::Default => Contains::Default,
+            Meaning::Time => Contains::Time,
+            Meaning::Data => Contains::Data,
+        }
+    }
+}
+
+impl From<Contains> for Meaning {
+    fn from(contains: Contains) -> Meaning {
+        match contains {
+            Contains::Default => Meaning::Default,
+            Contains::Time => Meaning::Time,
+            Contains::Data => Meaning::Data,
+        }
+    }
+}
+
 /// A threshold and how it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Threshold {
@@ -182,11 +202,7 @@ impl Metric {
 
     /// `contains` as the formats of the summaries take it.
     pub fn result_contains(&self) -> Meaning {
-        match self.contains {
-            Contains::Default => Meaning::Default,
-            Contains::Time => Meaning::Time,
-            Contains::Data => Meaning::Data,
-        }
+        self.contains.into()
     }
 
     /// The metric as the summaries take it.
@@ -241,11 +257,7 @@ impl From<&MetricResult> for Metric {
             Measured::Rate { passes, total } => Value::Rate { passes: *passes, total: *total },
             Measured::Trend(trend) => Value::Trend(Histogram::from(trend)),
         };
-        let contains = match metric.contains {
-            Meaning::Default => Contains::Default,
-            Meaning::Time => Contains::Time,
-            Meaning::Data => Contains::Data,
-        };
+        let contains = metric.contains.into();
         let thresholds = metric.thresholds.iter().map(|threshold| Threshold::of(metric, threshold)).collect();
         let (name, filter) = (metric.name.clone(), metric.filter.clone());
         Metric { name, filter, contains, thresholds, percentiles: Vec::new(), value }

@@ -9,6 +9,7 @@
 //! Schema 1, whose histograms were means of buckets and whose series were columns of plain numbers, is read as well and
 //! becomes schema 2 on reading.
 
+mod agent_load;
 mod column;
 mod file;
 mod generator_seconds;
@@ -30,6 +31,7 @@ use crate::errors::Errors;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use agent_load::{AgentLoad, AgentTrend};
 pub use file::{FILE_NAME, ReadError, path_of, read};
 pub use generator_seconds::{GeneratorSeconds, TargetSeconds};
 pub use histogram::Histogram;

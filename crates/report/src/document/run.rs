@@ -7,6 +7,7 @@ use md5::{Digest, Md5};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::agent_load::AgentLoad;
 use super::judgement::{Judgement, Trust};
 
 /// The machine that ran the generator, and what else went on there.
@@ -132,8 +133,17 @@ pub struct AgentFigures {
     pub start_late_ms: Option<f64>,
     /// CPU used by its process, in cores.
     pub process_cores: f64,
+    /// Processors that it may use; null when its last words did not come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_cores: Option<usize>,
+    /// Its clock was no further from the coordinator's than this at the start, in ms; null where nothing compared them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_bound_ms: Option<f64>,
     /// Why its samples are not all here; null when they are.
     pub lost: Option<String>,
+    /// What it measured by itself; null when its last words did not come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<AgentLoad>,
 }
 
 /// What a thread beside the workers was answered, which asked for what the users asked for.

@@ -1,15 +1,15 @@
 //! Seconds that an agent has closed: in its journal, and where that cannot be written in memory, until the coordinator
-//! has them.
+//! has them. Files of messages come behind the last second, piece by piece.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fleet::{Frames, message};
 
-use super::super::fleet::content::Second;
+use super::super::fleet::content::{Brought, MessagePiece, Second};
 use super::super::run::frames;
 use super::super::run::part::PartCounts;
 
@@ -19,13 +19,20 @@ enum FramePlace {
     Journal(u64, PartCounts),
     /// Nowhere else.
     Memory(Vec<u8>),
+    /// In a file of messages: which, from this byte on.
+    Messages(u32, u64),
 }
 
 #[derive(Default)]
 struct Inner {
     journal: PathBuf,
     places: BTreeMap<u64, FramePlace>,
+    /// Files of messages.
+    messages: Vec<PathBuf>,
 }
+
+/// Bytes of such a file in a frame.
+const PIECE: u64 = 64 << 10;
 
 /// Written by the part, read by the agent's connection.
 #[derive(Clone, Default)]
@@ -43,9 +50,21 @@ impl KeptFrames {
         let number = inner.places.keys().next_back().map_or(1, |last| last + 1);
         let place = match at {
             Some(at) if !second.interval.is_empty() => FramePlace::Journal(at, second.live),
-            _ => FramePlace::Memory(message::encode(&second)),
+            _ => FramePlace::Memory(message::encode(&Brought::Second(second))),
         };
         inner.places.insert(number, place);
+    }
+
+    /// A file of messages that is whole, behind all seconds; in how many frames.
+    pub fn add_messages(&self, path: PathBuf) -> u64 {
+        let size = std::fs::metadata(&path).map_or(0, |found| found.len());
+        let mut inner = self.lock();
+        let file = inner.messages.len() as u32;
+        inner.messages.push(path);
+        let last = inner.places.keys().next_back().copied().unwrap_or(0);
+        let pieces = size.div_ceil(PIECE);
+        inner.places.extend((0..pieces).map(|at| (last + 1 + at, FramePlace::Messages(file, at * PIECE))));
+        pieces
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -62,7 +81,14 @@ impl Frames for KeptFrames {
                 let mut file = File::open(&inner.journal).ok()?;
                 file.seek(SeekFrom::Start(*at)).ok()?;
                 let interval = frames::read(&mut BufReader::new(file)).ok().flatten()?;
-                Some(message::encode(&Second { live: live.clone(), interval }))
+                Some(message::encode(&Brought::Second(Second { live: live.clone(), interval })))
+            }
+            FramePlace::Messages(file, at) => {
+                let mut bytes = Vec::new();
+                let mut open = File::open(inner.messages.get(*file as usize)?).ok()?;
+                open.seek(SeekFrom::Start(*at)).ok()?;
+                open.take(PIECE).read_to_end(&mut bytes).ok()?;
+                Some(message::encode(&Brought::Messages(MessagePiece { file: *file, bytes })))
             }
         }
     }

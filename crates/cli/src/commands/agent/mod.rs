@@ -36,6 +36,7 @@ use crate::backing;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::messages::Messages;
 use crate::private_folder::PrivateFolder;
 use crate::{descriptors, flags, machine, output};
 
@@ -220,20 +221,36 @@ impl Membership {
         let registry = Registry::new();
         let prepared = prepare(flags, &received, &registry, log).and_then(|(flags, script, planned)| {
             let outputs = outputs::open(&flags, &planned, &registry, log)?;
-            Ok((flags, script, planned, outputs))
+            let messages = self.log_messages(&received, &script, log)?;
+            Ok((flags, script, planned, outputs, messages))
         });
-        let (flags, script, planned, outputs) = match prepared {
+        let (flags, script, planned, outputs, messages) = match prepared {
             Ok(prepared) => prepared,
             Err(failure) => return unable(self.link, failure),
         };
         phases.begin();
         let incarnation = self.incarnation;
         self.run(
-            &AgentTest { flags: &flags, script: &script, log, stopper, received: &received, incarnation },
+            &AgentTest { flags: &flags, script: &script, log, stopper, received: &received, incarnation, messages },
             planned,
             registry,
             outputs,
         )
+    }
+
+    /// Where the coordinator keeps received messages: here first.
+    fn log_messages(
+        &self,
+        received: &Received,
+        script: &Script,
+        log: &Arc<Logger>,
+    ) -> Result<Option<Arc<Messages>>, Failure> {
+        if !received.settings.saves_messages {
+            return Ok(None);
+        }
+        let messages = Messages::prepare_of(Some(received.index), self.folder.path(), log.clone())?;
+        script.program.log_messages(messages.clone());
+        Ok(Some(messages))
     }
 
     fn run(
@@ -299,6 +316,8 @@ struct AgentTest<'a> {
     stopper: &'a Stopper,
     received: &'a Received,
     incarnation: u64,
+    /// `--save-messages` of the coordinator.
+    messages: Option<Arc<Messages>>,
 }
 
 impl AgentTest<'_> {

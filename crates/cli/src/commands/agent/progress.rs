@@ -9,6 +9,7 @@ use ::outputs::Outputs;
 use engine::{Event, Outcome, RunConfig, RunState, StopCause, Stopper, Tick};
 use fleet::AgentEvent;
 use fleet::drive::{AgentThread, Local};
+use metrics::results::Results;
 use metrics::threshold::Moment as Judged;
 use metrics::{Aggregate, Registry};
 use script::log::Level;
@@ -46,6 +47,8 @@ pub struct RunningPart<'a> {
     watch: Option<Watch>,
     wall: WallClock,
     machine: machine::Moment,
+    /// How far its clock may be from the coordinator's.
+    bound: Option<Duration>,
     is_smoke: bool,
     /// Whether the coordinator has started this agent, and shows what it says.
     pub is_local: bool,
@@ -74,6 +77,7 @@ impl<'a> RunningPart<'a> {
             watch: None,
             wall: WallClock::now(),
             machine: machine::Moment::now(),
+            bound: None,
             is_smoke,
             is_local: false,
         }
@@ -134,6 +138,7 @@ impl<'a> RunningPart<'a> {
                 Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => stopper.stop(StopCause::Requested),
             }
         }
+        self.bound = Some(Duration::from_nanos(bound_ns));
         let test = self.test;
         let options = test.script.program.options();
         let head = save::journal_head(test.flags, &options, &crate::log::rfc3339_ms_now());
@@ -211,12 +216,15 @@ impl<'a> RunningPart<'a> {
             let text = format!("worker {worker} did not end: a script is stuck in native code");
             self.say(Level::Error, &text);
         }
-        let judged = self.judge(&outcome, &of_outputs);
+        let (judged, results) = self.judge(&outcome, &of_outputs);
         let stopper = self.test.stopper;
+        let messages = self.send_messages();
         let end = PartEnd {
+            messages,
+            clock_bound: self.bound,
             cause: Cause::own(stopper),
             is_marked_failed: self.test.script.program.marked_failed(),
-            ..PartEnd::of(&outcome, &self.state).judged(judged.judgement())
+            ..PartEnd::of(&outcome, &self.state).judged(judged.judgement(), &results)
         };
         let encoded = fleet::message::encode(&end);
         self.journal.iter_mut().for_each(|journal| journal.end(encoded.clone()));
@@ -227,7 +235,18 @@ impl<'a> RunningPart<'a> {
         }
     }
 
-    fn judge(&mut self, outcome: &Outcome, of_outputs: &[String]) -> generator::Judged {
+    /// The files of messages follow the last second; how many messages are in them, how many were lost, and whether
+    /// all could be written.
+    fn send_messages(&self) -> Option<(u64, u64, bool)> {
+        let (logs, are_whole) = self.test.messages.as_ref()?.finish();
+        for file in &logs.files {
+            let pieces = self.kept.add_messages(self.dir.join(file));
+            (0..pieces).for_each(|_| self.link.tell(Local::Closed));
+        }
+        Some((logs.written, logs.dropped, are_whole))
+    }
+
+    fn judge(&mut self, outcome: &Outcome, of_outputs: &[String]) -> (generator::Judged, Results) {
         let program = &self.test.script.program;
         let load = outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start));
         self.aggregate.judge(load, Judged::End);
@@ -244,7 +263,8 @@ impl<'a> RunningPart<'a> {
             ..Circumstances::default()
         };
         // Whether there are enough samples for a percentile is for the whole test to say.
-        generator::Judged::new(&outcome.health, &[], &results, &around)
+        let judged = generator::Judged::new(&outcome.health, &[], &results, &around);
+        (judged, results)
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Settings {
     pub trusted_pem: Option<String>,
     /// `--accept-late`.
     pub accept_late: bool,
+    /// `--save-messages`.
+    pub saves_messages: bool,
     /// `--out`.
     pub outputs: Vec<String>,
     /// The variables of outputs, as the coordinator has them.
@@ -36,4 +38,37 @@ pub struct Second {
     /// The interval as the journal has it; empty where the part stood still and nothing was measured.
     #[serde(with = "serde_bytes")]
     pub interval: Vec<u8>,
+}
+
+/// A frame of an agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Brought {
+    /// A second of its part.
+    Second(Second),
+    /// Behind the last second: a piece of a file of messages, in order.
+    Messages(MessagePiece),
+}
+
+/// A piece of a file that `--save-messages` has made at an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessagePiece {
+    /// Which of its files.
+    pub file: u32,
+    /// The next bytes of it.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+impl MessagePiece {
+    /// Of a frame's content; none where it is a second, or nothing that is known.
+    pub fn of(content: &[u8]) -> Option<MessagePiece> {
+        // Seconds need not be read for that.
+        match content.first()? {
+            0 => None,
+            _ => match fleet::message::decode(content) {
+                Ok(Brought::Messages(piece)) => Some(piece),
+                _ => None,
+            },
+        }
+    }
 }

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use engine::{Cause as Doubt, Finding, Health, RunState, Severity, Verdict};
 use metrics::{AgentUsers, ReadShard, Registry, SecondOfAgents, ShardReader, Snapshot};
-use report::document::AgentFigures;
+use report::document::{AgentFigures, MessageLogs};
 use units::show::{percent, time};
 
 use super::super::run::agents_report::AgentsReport;
 use super::super::run::journal::Record;
 use super::super::run::part::{PartCounts, PartEnd};
-use super::content::Second;
+use super::content::{Brought, Second};
+use super::ended::{EndedBy, EndedLoad, EndedMember};
 
 /// One agent.
 pub struct Member {
@@ -37,6 +38,10 @@ pub struct Members {
     registry: Arc<Registry>,
     users: AgentUsers,
     passed_on: u64,
+    /// Frames up to this one are seconds.
+    pub last_second: u64,
+    /// What became of received messages, where they are kept.
+    pub messages: Option<(MessageLogs, bool)>,
     /// No clock was further off at the start.
     pub bound: Duration,
     /// Stamps of two agents may be so far apart for the same instant.
@@ -65,6 +70,8 @@ impl Members {
             registry: registry.clone(),
             users,
             passed_on: 0,
+            last_second: 0,
+            messages: None,
             bound: Duration::ZERO,
             apart: Duration::ZERO,
             began_apart: None,
@@ -88,7 +95,11 @@ impl Members {
 
     /// A second has come. The error says what of it cannot be.
     pub fn take(&mut self, index: u32, number: u64, content: &[u8], state: &RunState) -> Result<(), String> {
-        let Second { live, interval } = fleet::message::decode(content)?;
+        let Brought::Second(Second { live, interval }) = fleet::message::decode(content)? else {
+            // It was written when it came.
+            return Ok(());
+        };
+        self.last_second = self.last_second.max(number);
         state.set_counts(index as usize, live.initialised, &live.scenarios);
         self.of(index).live = live;
         if interval.is_empty() {
@@ -149,6 +160,36 @@ impl Members {
         self.all.iter().filter_map(|member| member.end.as_ref())
     }
 
+    /// All that is known when everything is here, for another coordinator.
+    pub fn ended_load(&self, (started, journal): (Duration, u64), cause: Option<EndedBy>) -> EndedLoad {
+        let member = |member: &Member| EndedMember {
+            name: member.name.clone(),
+            late: member.late,
+            end: member.end.clone(),
+            lost: member.lost.clone(),
+            silences: member.silences.clone(),
+        };
+        let members = self.all.iter().map(member).collect();
+        let (is_let_go, is_torn_down) = (false, false);
+        let (bound, apart) = (self.bound, self.apart);
+        let messages = self.messages.clone();
+        EndedLoad { journal, started, members, bound, apart, cause, messages, is_let_go, is_torn_down }
+    }
+
+    /// The same from a coordinator that was killed.
+    pub fn restore(&mut self, ended: &EndedLoad, state: &RunState) {
+        (self.bound, self.apart) = (ended.bound, ended.apart);
+        self.messages.clone_from(&ended.messages);
+        for (index, was) in ended.members.iter().enumerate().take(self.all.len()) {
+            if let Some(end) = was.end.clone() {
+                self.ended(index as u32, end, state);
+            }
+            let member = &mut self.all[index];
+            (member.name, member.late) = (was.name.clone(), was.late);
+            (member.lost, member.silences) = (was.lost.clone(), was.silences.clone());
+        }
+    }
+
     /// All workers of all agents.
     pub fn health(&self, state: &RunState, wall: Duration) -> Health {
         let workers = self.ends().flat_map(|end| end.health.workers.iter().cloned());
@@ -172,6 +213,7 @@ impl Members {
             start_bound_ms: self.bound.as_secs_f64() * 1e3,
             stamps_apart_ms: Some(self.apart.as_secs_f64() * 1e3).filter(|apart| *apart > 0.0),
             is_marked_failed: self.ends().any(|end| end.is_marked_failed),
+            messages: self.messages.clone(),
         }
     }
 
@@ -263,7 +305,13 @@ impl Members {
                 time(ms(self.apart))
             )
         });
-        std::iter::once(start).chain(stamps).chain(silences).collect()
+        let unknown = (self.began_apart.is_some() && all > 1 && is_delay("message_delay")).then(|| {
+            String::from(
+                "message delays between machines are the difference of clocks that nothing compared here: those of \
+                 one machine are exact, and agents of a fleet know their clocks",
+            )
+        });
+        std::iter::once(start).chain(stamps).chain(unknown).chain(silences).collect()
     }
 
     fn latest(&self) -> Duration {
@@ -277,7 +325,10 @@ impl Members {
             name: member.name.clone(),
             start_late_ms: member.end.as_ref().map(|end| (end.awake_late + member.late).as_secs_f64() * 1e3),
             process_cores: member.end.as_ref().map_or(0.0, |end| end.health.process_cores),
+            allowed_cores: member.end.as_ref().map(|end| end.allowed_cores),
+            clock_bound_ms: member.end.as_ref().and_then(|end| end.clock_bound).map(|bound| bound.as_secs_f64() * 1e3),
             lost: member.lost.clone(),
+            load: member.end.as_ref().and_then(|end| end.load.clone()),
         };
         self.all.iter().enumerate().map(figures).collect()
     }

@@ -7,7 +7,9 @@
 
 mod children;
 pub mod content;
+mod ended;
 mod members;
+mod messages;
 mod open;
 mod pack;
 pub mod parts;
@@ -28,15 +30,17 @@ use crate::log::Logger;
 pub use open::start;
 
 use super::run::agents_report::AgentsReport;
-use super::run::drive::Elsewhere;
+use super::run::drive::{Elsewhere, LoadBefore};
 use super::run::part::{Cause, PartEnd};
 use children::Children;
+use ended::{EndedBy, EndedLoad};
 use members::Members;
+use messages::MessageFiles;
 use pack::PackedTest;
 use state::{FleetState, StateFile};
 
 /// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-5");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-6");
 
 /// How often the coordinator looks whether the test was stopped.
 const LOOK: Duration = Duration::from_millis(20);
@@ -48,7 +52,8 @@ pub fn own_time(origin: &Origin, at: fleet::Ns) -> Duration {
 
 /// Agents at work, or about to be.
 pub struct Fleet<'a> {
-    thread: CoordinatorThread,
+    /// None where nobody is left to talk to.
+    thread: Option<CoordinatorThread>,
     children: Children,
     members: Members,
     log: &'a Logger,
@@ -60,8 +65,14 @@ pub struct Fleet<'a> {
     resumed: Option<FleetState>,
     /// What `setup()` returned for a coordinator that was killed before the test began.
     handed: Option<Option<String>>,
+    /// The load that one has measured to its end: nothing is left to run.
+    ended: Option<EndedLoad>,
     /// What this one has.
     state: Option<StateFile>,
+    /// Received messages, where they are kept.
+    messages: Option<MessageFiles>,
+    /// Why the load ended early.
+    cause: Option<EndedBy>,
     /// The archive stays until the last agent has it.
     _test: PackedTest,
 }
@@ -74,14 +85,17 @@ impl Elsewhere for Fleet<'_> {
         events: &mut dyn FnMut(Event),
     ) -> Result<Outcome, Failure> {
         let clock = RealClock::new(config.origin);
+        if self.ended.is_some() {
+            return Ok(self.go_to_the_end(config));
+        }
         if self.resumed.is_some() {
             self.go_on(config, events);
         }
         loop {
             if config.stopper.is_stopped() && !std::mem::replace(&mut self.is_stopped, true) {
-                self.thread.tell(Command::Stop(Vec::new()));
+                self.tell(Command::Stop(Vec::new()));
             }
-            let Some(event) = self.thread.event(LOOK) else {
+            let Some(event) = self.event(LOOK) else {
                 self.look_at_children(config)?;
                 continue;
             };
@@ -90,7 +104,7 @@ impl Elsewhere for Fleet<'_> {
                     events(Event::Made);
                     if !config.stopper.is_stopped() {
                         let data = self.setup_data(setup);
-                        self.thread.tell(Command::HandOut(data));
+                        self.tell(Command::HandOut(data));
                     }
                 }
                 fleet::Event::Starting { at, bound, .. } => {
@@ -101,7 +115,8 @@ impl Elsewhere for Fleet<'_> {
                     events(Event::Started(start));
                 }
                 fleet::Event::Closed { number } => {
-                    if let Some(start) = self.start {
+                    // What is behind the seconds has no time.
+                    if let Some(start) = self.start.filter(|_| number <= self.members.last_second) {
                         events(Event::Tick(self.tick(clock.now(), start, number, false)));
                     }
                 }
@@ -112,22 +127,72 @@ impl Elsewhere for Fleet<'_> {
         if let Some(start) = self.start {
             events(Event::Tick(self.tick(clock.now(), start, u64::MAX, true)));
         }
+        self.cause = EndedBy::of(&config.stopper);
         Ok(self.outcome(config))
     }
 
     fn begun_before(&self) -> Option<&Option<String>> {
-        self.resumed.as_ref().and_then(|state| state.setup.as_ref())
+        self.resumed.as_ref().and_then(|state| state.setup.as_ref()).or(self.handed.as_ref())
     }
 
-    fn finish(self: Box<Self>) -> AgentsReport {
-        self.thread.finish();
-        self.children.finish();
-        self.state.iter().for_each(StateFile::remove);
+    fn load_before(&self) -> Option<LoadBefore> {
+        self.ended.as_ref().map(EndedLoad::before)
+    }
+
+    fn finish(&mut self, journal: Option<u64>) -> AgentsReport {
+        if self.ended.is_none() {
+            self.members.messages = self.messages.take().map(|messages| messages.merge(&self.members, self.log));
+            let measured = self.start.zip(journal);
+            self.ended = measured.map(|measured| self.members.ended_load(measured, self.cause.clone()));
+        }
+        self.keep_ended();
+        self.thread.take().into_iter().for_each(CoordinatorThread::finish);
+        std::mem::take(&mut self.children).finish();
+        self.ended.iter_mut().for_each(|ended| ended.is_let_go = true);
+        self.keep_ended();
         self.members.report()
+    }
+
+    fn torn_down(&self, journal: Option<u64>) {
+        if let Some(((file, ended), journal)) = self.state.as_ref().zip(self.ended.as_ref()).zip(journal) {
+            file.write_ended(&EndedLoad { journal, is_torn_down: true, ..ended.clone() });
+        }
+    }
+
+    fn close(&self) {
+        self.state.iter().for_each(StateFile::remove);
     }
 }
 
 impl Fleet<'_> {
+    fn tell(&self, command: Command) {
+        if let Some(thread) = &self.thread {
+            thread.tell(command);
+        }
+    }
+
+    fn event(&self, within: Duration) -> Option<fleet::Event> {
+        self.thread.as_ref()?.event(within)
+    }
+
+    /// Before the agents go, and when they have gone.
+    fn keep_ended(&self) {
+        if let Some((file, ended)) = self.state.as_ref().zip(self.ended.as_ref()) {
+            file.write_ended(ended);
+        }
+    }
+
+    /// Everything had been measured before this process was: what remains is the end of the run.
+    fn go_to_the_end(&mut self, config: &RunConfig) -> Outcome {
+        if let Some(ended) = &self.ended {
+            ended.go_on(&mut self.members, &config.state, &config.stopper);
+            self.start = Some(ended.started);
+        }
+        let text = "the load of this test had ended; what follows it is done now, and no agent is waited for";
+        self.log.write(Level::Warning, text, &[]);
+        self.outcome(config)
+    }
+
     /// What `setup()` returns. It runs once for a test: agents may have heard of it from a coordinator that was killed.
     fn setup_data(&mut self, setup: &dyn Fn() -> Option<String>) -> Option<String> {
         if let Some(handed) = self.handed.take() {
@@ -272,7 +337,7 @@ impl Fleet<'_> {
         match self.children.ended() {
             Some((index, status)) => {
                 // What it said of itself may still be on its way.
-                while let Some(event) = self.thread.event(Duration::from_millis(200)) {
+                while let Some(event) = self.event(Duration::from_millis(200)) {
                     self.take(event, config)?;
                 }
                 let text = format!("agent {index} has ended before the start ({status}): its own message is above");

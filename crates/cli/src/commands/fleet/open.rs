@@ -18,7 +18,9 @@ use units::show::counted;
 use super::super::run::drive::{Elsewhere, Test};
 use super::super::run::fleet_flags::FleetFlags;
 use super::children::Children;
+use super::ended::EndedLoad;
 use super::members::Members;
+use super::messages::MessageFiles;
 use super::state::{FleetState, StateFile};
 use super::{Fleet, PackedTest, VERSION};
 use crate::backing::{Backing, Opening};
@@ -44,35 +46,31 @@ pub fn start<'a>(
     let credentials = known_or_new(left.as_ref(), own)?;
     let idle = idle_agents(own.agents, test.planned.plan.requirements().max_vus);
     idle.iter().for_each(|idle| log.write(Level::Warning, idle, &[]));
-    let address = address(own)?;
     let packed = PackedTest::make(test)?;
     left.iter().try_for_each(|state| is_same(state, own, &packed))?;
     let run = left.as_ref().map_or_else(fleet::token::random_number, |state| Ok(state.run)).map_err(failed)?;
     let handed = left.as_ref().and_then(|state| state.setup.clone());
     let resumed = left.filter(FleetState::has_begun);
+    let ended = resumed.as_ref().map_or(Ok(None), FleetState::ended_load)?;
     let setup = setup(run, own, &credentials, &packed);
     let read = packed.reader()?;
-    let coordinator = coordinator(resumed.as_ref(), (setup, read), handed.clone().flatten());
+    let coordinator = coordinator((resumed.as_ref(), ended.as_ref()), (setup, read), handed.clone().flatten());
     let state = FleetState::of(run, own.agents, packed.archive.to_string(), credentials.to_text());
     if resumed.is_none() {
         keep_before_the_start(file.as_ref(), &FleetState { setup: handed.clone(), ..state.clone() }, log);
     }
-    let keep = file.clone().map(|file| (file, state));
-    let seen_as = own.clone();
-    let opening = Opening {
-        credentials: &credentials,
-        address,
-        shown: Box::new(move |address| shown(&seen_as, address)),
-        archive: if own.backing.stores() { packed.content()? } else { Vec::new() },
+    let messages = match flags.save.as_deref().filter(|_| packed.settings.saves_messages && ended.is_none()) {
+        Some(dir) => Some(MessageFiles::prepare(dir)?),
+        None => None,
     };
-    let (thread, address) = listen(coordinator, (own, opening), keep)?;
-    let address = own.backing.url().unwrap_or_else(|| shown(own, address));
-    let invitation = Invitation { token: credentials.token(), address };
-    let children = match own.waits() {
-        false => Children::start(test.matches, (own.agents, flags.workers), &invitation)?,
-        true => {
-            log.write(Level::Info, &waiting(own, &invitation, is_known), &[]);
-            Children::default()
+    // Agents that have gone are not waited for.
+    let (thread, children) = match ended.as_ref().is_some_and(|ended| ended.is_let_go) {
+        true => (None, Children::default()),
+        false => {
+            let is_waited_for = ended.is_none().then_some(is_known);
+            let keep = (file.clone().map(|file| (file, state)), messages.clone());
+            let (thread, children) = call((test, own, log), coordinator, (&credentials, &packed), keep, is_waited_for)?;
+            (Some(thread), children)
         }
     };
     let members = Members::new(own.agents, registry);
@@ -87,9 +85,41 @@ pub fn start<'a>(
         start: None,
         resumed,
         handed,
+        ended,
         state: file,
+        messages,
+        cause: None,
         _test: packed,
     }))
+}
+
+/// The coordinator's thread, and agents on this machine unless others are to join; `is_waited_for`: they are, and
+/// whether they know how.
+fn call(
+    (test, own, log): (&Test<'_>, &FleetFlags, &Logger),
+    coordinator: Coordinator,
+    (credentials, packed): (&Credentials, &PackedTest),
+    keep: (Option<(StateFile, FleetState)>, Option<MessageFiles>),
+    is_waited_for: Option<bool>,
+) -> Result<(CoordinatorThread, Children), Failure> {
+    let seen_as = own.clone();
+    let opening = Opening {
+        credentials,
+        address: address(own)?,
+        shown: Box::new(move |address| shown(&seen_as, address)),
+        archive: if own.backing.stores() { packed.content()? } else { Vec::new() },
+    };
+    let (thread, address) = listen(coordinator, (own, opening), keep)?;
+    let address = own.backing.url().unwrap_or_else(|| shown(own, address));
+    let invitation = Invitation { token: credentials.token(), address };
+    if !own.waits() {
+        let children = Children::start(test.matches, (own.agents, test.flags.workers), &invitation)?;
+        return Ok((thread, children));
+    }
+    if let Some(is_known) = is_waited_for {
+        log.write(Level::Info, &waiting(own, &invitation, is_known), &[]);
+    }
+    Ok((thread, Children::default()))
 }
 
 /// Those of the coordinator before, those of a file, or new ones.
@@ -101,9 +131,14 @@ fn known_or_new(left: Option<&FleetState>, own: &FleetFlags) -> Result<Credentia
 }
 
 /// One that goes on where another was killed, or a new one.
-fn coordinator(resumed: Option<&FleetState>, (setup, read): (Setup, ReadArchive), data: Option<String>) -> Coordinator {
+fn coordinator(
+    (resumed, ended): (Option<&FleetState>, Option<&EndedLoad>),
+    (setup, read): (Setup, ReadArchive),
+    data: Option<String>,
+) -> Coordinator {
     let now = fleet::clock::now();
     match resumed {
+        Some(_) if ended.is_some() => Coordinator::letting_go(setup, read, now),
         Some(state) => Coordinator::resumed(setup, read, data, state.started(), now),
         None => Coordinator::new(setup, read, now),
     }
@@ -144,10 +179,13 @@ fn setup(run: u64, own: &FleetFlags, credentials: &Credentials, packed: &PackedT
 fn listen(
     coordinator: Coordinator,
     (own, opening): (&FleetFlags, Opening<'_>),
-    mut file: Option<(StateFile, FleetState)>,
+    (mut file, messages): (Option<(StateFile, FleetState)>, Option<MessageFiles>),
 ) -> Result<(CoordinatorThread, SocketAddr), Failure> {
     let (address, (tell, listening)) = (opening.address, channel());
     let keep = move |event: &fleet::Event| {
+        if let (fleet::Event::Frame { index, content, .. }, Some(messages)) = (event, &messages) {
+            messages.take(*index, content);
+        }
         if let fleet::Event::Starting { at, bound, data } = event
             && let Some((file, state)) = file.take()
         {

@@ -63,6 +63,7 @@ impl PackedTest {
             features: flags.features.clone(),
             trusted_pem: trusted_pem.clone(),
             accept_late: flags.accept_late,
+            saves_messages: flags.save_messages && test.saves,
             outputs: flags.outputs.clone(),
             output_env: output_env(flags),
         };

@@ -8,6 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use super::super::run::journal;
+use super::ended::EndedLoad;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
@@ -33,12 +35,22 @@ pub struct FleetState {
     pub bound: u64,
     /// Which life of the machine that clock is of; empty before the test begins.
     pub boot: String,
+    /// An `EndedLoad` as messages are written; none before everything has been measured.
+    #[serde(default)]
+    pub ended: Option<Vec<u8>>,
 }
 
 impl FleetState {
     /// Of a test that has not begun.
     pub fn of(run: u64, agents: u32, archive: String, credentials: String) -> FleetState {
-        FleetState { run, archive, agents, credentials, setup: None, started: (0, 0), bound: 0, boot: String::new() }
+        let boot = String::new();
+        FleetState { run, archive, agents, credentials, setup: None, started: (0, 0), bound: 0, boot, ended: None }
+    }
+
+    /// The load, where it has ended.
+    pub fn ended_load(&self) -> Result<Option<EndedLoad>, Failure> {
+        let ended = self.ended.as_deref().map(fleet::message::decode).transpose();
+        ended.map_err(|why| Failure::new(ExitCode::Generic, format!("--resume: {FILE_NAME} has {why}")))
     }
 
     /// Whether the scenarios have begun.
@@ -103,8 +115,16 @@ impl StateFile {
         std::fs::rename(&beside, &self.0)
     }
 
+    /// Everything has been measured, and the journal has it. Without this another coordinator cannot end the run.
+    pub fn write_ended(&self, ended: &EndedLoad) {
+        if let Ok(Some(state)) = self.read() {
+            let _ = self.write(&FleetState { ended: Some(fleet::message::encode(ended)), ..state });
+        }
+    }
+
     /// The test is over.
     pub fn remove(&self) {
+        self.0.parent().into_iter().for_each(journal::remove_set_aside);
         // None was written, when the directory could not be made.
         let _ = std::fs::remove_file(&self.0);
     }
@@ -129,6 +149,7 @@ mod tests {
         assert_eq!(read, begun);
         assert!(read.has_begun());
         assert_eq!(read.started(), at);
+        assert!(read.ended_load().unwrap().is_none());
         let elsewhere = FleetState { boot: "another".into(), ..read };
         assert!(elsewhere.started().abs_diff(at) < fleet::SECOND);
         std::fs::write(folder.path().join(FILE_NAME), "{").unwrap();

@@ -1,7 +1,7 @@
 //! What the end of a run has to say of its agents.
 
 use engine::{Finding, Verdict};
-use report::document::AgentFigures;
+use report::document::{AgentFigures, MessageLogs};
 
 /// How the agents of a fleet fared, each of which judged itself.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub struct AgentsReport {
     pub stamps_apart_ms: Option<f64>,
     /// Whether the script called `exec.test.fail` on one of them.
     pub is_marked_failed: bool,
+    /// Their messages, where they are kept, and whether all are there that could be.
+    pub messages: Option<(MessageLogs, bool)>,
 }
 
 impl AgentsReport {

@@ -77,6 +77,8 @@ pub struct Test<'a> {
     pub target: Option<&'a Server>,
     /// Its certificate.
     pub trusted_pem: Option<String>,
+    /// Whether files can be made where the result goes.
+    pub saves: bool,
 }
 
 /// Gets others ready to run a test.
@@ -95,8 +97,28 @@ pub trait Elsewhere {
     /// What `setup()` returned in a process that was killed, where this run goes on with its test.
     fn begun_before(&self) -> Option<&Option<String>>;
 
-    /// Lets the agents go, and tells how they fared.
-    fn finish(self: Box<Self>) -> AgentsReport;
+    /// What a process that was killed has measured to the end of the load: nothing of it is run again.
+    fn load_before(&self) -> Option<LoadBefore>;
+
+    /// Lets the agents go, and tells how they fared. From here on another process can end the run by itself, where
+    /// so many bytes of the journal are written.
+    fn finish(&mut self, journal: Option<u64>) -> AgentsReport;
+
+    /// `teardown()` has returned, and so much of the journal has what it measured.
+    fn torn_down(&self, journal: Option<u64>);
+
+    /// The run is over: there is nothing to be followed.
+    fn close(&self);
+}
+
+/// The load of a test whose process was killed after it.
+pub struct LoadBefore {
+    /// So many bytes of the journal have it.
+    pub journal: u64,
+    /// When it started, by that process's clock.
+    pub started: Duration,
+    /// Whether `teardown()` had returned: what it measured is in the journal.
+    pub is_torn_down: bool,
 }
 
 /// A run that has ended, early or not.
@@ -138,19 +160,19 @@ pub struct Ran {
 }
 
 /// What the event handler changes.
-struct Progress<'a> {
-    drive: Drive<'a>,
+pub(super) struct Progress<'a> {
+    pub(super) drive: Drive<'a>,
     planned: engine::Plan,
     state: Arc<RunState>,
-    aggregate: Aggregate,
+    pub(super) aggregate: Aggregate,
     recorder: Rc<Recorder>,
     ticks: u32,
     /// When the run's clock started.
-    origin: Instant,
+    pub(super) origin: Instant,
     /// When the users were made: rates count from there, as in k6.
-    made: Option<Instant>,
-    started_at: String,
-    timeline: Option<Timeline>,
+    pub(super) made: Option<Instant>,
+    pub(super) started_at: String,
+    pub(super) timeline: Option<Timeline>,
     setup_error: Option<ScriptError>,
     options: Arc<script::options::Options>,
     columns: SummaryColumns,
@@ -158,7 +180,9 @@ struct Progress<'a> {
     watch: Option<Watch>,
     observer: Observer,
     /// What `setup()` returned before, in a test that goes on.
-    begun_before: Option<Option<String>>,
+    pub(super) begun_before: Option<Option<String>>,
+    /// Whether `teardown()` had returned in a process that was killed.
+    pub(super) is_torn_down: bool,
     referee: Option<RefereeThread>,
     machine: Option<machine::Moment>,
     shipped: Option<ShippedPart>,
@@ -206,13 +230,17 @@ impl<'a> Drive<'a> {
             watch: None,
             observer: Observer::new(self.registry.clone(), self.flags.secrets.clone(), self.screen.is_watched()),
             begun_before: elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned()),
+            is_torn_down: false,
             referee: None,
             machine: None,
             shipped: None,
             drive: self,
         };
         let outcome = match elsewhere {
-            Some(fleet) => fleet.run(&config, &setup, &mut |event| progress.take(event)),
+            Some(fleet) => {
+                fleet.load_before().map_or(Ok(()), |before| progress.restore(&before))?;
+                fleet.run(&config, &setup, &mut |event| progress.take(event))
+            }
             None => engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure),
         };
         Ok(progress.finish(outcome?))
@@ -423,7 +451,7 @@ impl Progress<'_> {
             shipped: self.shipped,
             clock_step_ms: self.wall.largest_step_ms(),
             is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),
-            teardown_due: self.made.is_some() && self.setup_error.is_none(),
+            teardown_due: self.made.is_some() && self.setup_error.is_none() && !self.is_torn_down,
             aggregate: self.aggregate,
             duration: outcome.ended.saturating_sub(began),
             load: outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start + first)),

@@ -14,7 +14,7 @@ use script::ScriptError;
 use script::log::Level;
 
 use super::agents_report::AgentsReport;
-use super::drive::Ran;
+use super::drive::{Elsewhere, Ran};
 use super::findings::Findings;
 use super::flags::Flags;
 use super::generator::{Circumstances, Judged};
@@ -23,7 +23,7 @@ use super::phases::Phases;
 use super::referee;
 use super::save::{self, Facts, Kept, Saving, redacted_document};
 use super::summary::{self, Summary};
-use super::timeline::OverTime;
+use super::timeline::{OverTime, Timeline};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer;
@@ -50,6 +50,8 @@ pub struct Ending<'a> {
     pub messages: Option<&'a Messages>,
     /// The agents, where there were some.
     pub agents: Option<AgentsReport>,
+    /// Where they were.
+    pub fleet: Option<&'a (dyn Elsewhere + 'a)>,
     /// The machine before the test.
     pub before: machine::Moment,
 }
@@ -85,7 +87,7 @@ impl Ending<'_> {
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);
-        let are_shards_there = self.ship(&mut ran, &judged);
+        let are_shards_there = self.ship(&mut ran, &judged, results);
         let notes = self.notes(&ran, results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
@@ -144,10 +146,10 @@ impl Ending<'_> {
     }
 
     /// Sends the last of what `--shards` wants; whether the store has everything.
-    fn ship(&self, ran: &mut Ran, judged: &Judged) -> bool {
+    fn ship(&self, ran: &mut Ran, judged: &Judged, results: &Results) -> bool {
         let Some(shipped) = ran.shipped.take() else { return true };
         let is_marked_failed = self.script.program.marked_failed();
-        match shipped.finish(judged.judgement(), self.stopper, is_marked_failed) {
+        match shipped.finish((judged.judgement(), results), self.stopper, is_marked_failed) {
             Ok(()) => true,
             Err(why) => {
                 let text = format!("--shards: the store has not got all of this run: {why}");
@@ -225,7 +227,8 @@ impl Ending<'_> {
     fn total(&self, ran: &mut Ran) -> Totals {
         self.phases.wind_up();
         let teardown_error = self.tear_down(ran);
-        let messages = self.messages.map(Messages::finish);
+        let of_agents = || self.agents.as_ref().and_then(|agents| agents.messages.clone());
+        let messages = self.messages.map(Messages::finish).or_else(of_agents);
         let verdict = ran.aggregate.judge(ran.load, Moment::End);
         let is_full = self.flags.summary_mode == Some(SummaryMode::Full);
         let results = ran.aggregate.results(ran.load, is_full);
@@ -298,6 +301,9 @@ impl Ending<'_> {
         let snapshot = ran.recorder.take();
         ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));
         ran.aggregate.merge_aside(snapshot);
+        if let Some(fleet) = self.fleet.filter(|_| result.is_ok()) {
+            fleet.torn_down(ran.timeline.as_ref().and_then(Timeline::journal_length));
+        }
         result.err()
     }
 }

@@ -66,7 +66,6 @@ impl FleetFlags {
             )));
         }
         for (name, instead) in [
-            ("save-messages", "messages are at the agents"),
             ("shards", "the coordinator merges what its agents measure: --save DIR keeps it"),
             ("referee", "it is a thread beside the workers, which are at the agents"),
         ] {

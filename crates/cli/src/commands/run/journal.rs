@@ -29,11 +29,15 @@ use super::frames;
 /// Name of the journal in the directory of the result.
 pub const FILE_NAME: &str = "journal.frames";
 
+/// Its name when the result is there and the coordinator of a fleet is not done yet: another one may have to end the
+/// run.
+pub const ENDED_NAME: &str = "fleet.frames";
+
 /// What the head says that it is.
 pub const KIND: &str = "onrush-journal";
 
 /// Of the frames; another number is refused.
-pub const SCHEMA: u64 = 4;
+pub const SCHEMA: u64 = 5;
 
 /// The first frame: what of a result is known when the run begins.
 #[derive(Debug, Serialize, Deserialize)]
@@ -168,6 +172,12 @@ impl Journal {
         self.file.is_ok()
     }
 
+    /// So many bytes are on the disk; none where it is not written.
+    pub fn settle(&self) -> Option<u64> {
+        let file = self.file.as_ref().ok()?;
+        file.sync_data().and_then(|()| file.metadata()).ok().map(|metadata| metadata.len())
+    }
+
     /// Why it is not written, said once.
     pub fn problem(&mut self) -> Option<String> {
         let error = self.file.as_ref().err().filter(|_| !self.is_told)?;
@@ -218,4 +228,14 @@ impl Record {
 pub fn remove(dir: &Path) {
     // None was made, or somebody else has removed it: all the same.
     let _ = std::fs::remove_file(dir.join(FILE_NAME));
+}
+
+/// Keeps the journal of a run whose result is there for another coordinator, out of the way of `onrush report`.
+pub fn set_aside(dir: &Path) {
+    let _ = std::fs::rename(dir.join(FILE_NAME), dir.join(ENDED_NAME));
+}
+
+/// Removes one that was kept.
+pub fn remove_set_aside(dir: &Path) {
+    let _ = std::fs::remove_file(dir.join(ENDED_NAME));
 }

@@ -1,16 +1,16 @@
 //! Reads a journal: its head at once, then record by record. A damaged frame ends the reading, and is told.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
 use super::frames;
-use super::journal::{FILE_NAME, Head, KIND, Record, SCHEMA};
+use super::journal::{ENDED_NAME, FILE_NAME, Head, KIND, Record, SCHEMA};
 
 /// A journal that has been opened.
 pub struct JournalReader {
     path: PathBuf,
-    file: BufReader<File>,
+    file: BufReader<Take<File>>,
     /// How many records were read.
     records: u64,
 }
@@ -18,9 +18,23 @@ pub struct JournalReader {
 impl JournalReader {
     /// That of a directory; `None` when there is none.
     pub fn open(dir: &Path) -> Result<Option<(Head, JournalReader)>, String> {
-        let path = dir.join(FILE_NAME);
+        Self::open_file(dir.join(FILE_NAME), u64::MAX)
+    }
+
+    /// The first so many bytes of that of a coordinator that was killed after the load, where it is by now.
+    pub fn open_ended(dir: &Path, length: u64) -> Result<Option<(Head, JournalReader)>, String> {
+        let [path, aside] = [FILE_NAME, ENDED_NAME].map(|name| dir.join(name));
+        let path = if path.exists() { path } else { aside };
+        let found = std::fs::metadata(&path).map_or(length, |metadata| metadata.len());
+        match found < length {
+            true => Err(format!("{} is cut: found {found} bytes, expected {length}", path.display())),
+            false => Self::open_file(path, length),
+        }
+    }
+
+    fn open_file(path: PathBuf, length: u64) -> Result<Option<(Head, JournalReader)>, String> {
         let file = match File::open(&path) {
-            Ok(file) => file,
+            Ok(file) => file.take(length),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
         };

@@ -24,6 +24,7 @@ mod planned_starts;
 mod plateau;
 pub(super) mod rebuild;
 mod referee;
+mod restore;
 mod samples;
 pub(super) mod save;
 #[cfg_attr(not(feature = "objects"), path = "no_shards.rs")]
@@ -56,6 +57,7 @@ use crate::quick::Quick;
 use crate::viewers::{LiveScreen, Viewers, WebPage};
 use crate::{banner, browser, called_as, descriptors, output};
 
+use agents_report::AgentsReport;
 use flags::Flags;
 pub use load::script_failure;
 use phases::Phases;
@@ -106,6 +108,7 @@ fn warn_of_slow_lookups(log: &Arc<Logger>) {
 /// From the flags to the exit code.
 fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start) -> Result<ExitCode, Failure> {
     let (saving, messages) = prepare_saving(&flags, &log)?;
+    let saves = saving.as_ref().is_some_and(save::Saving::is_writable);
     let stopper = Stopper::new();
     let board = flags.address.as_ref().map(|_| Board::new(stopper.clone()));
     let phases = Phases::listen(stopper.clone())?;
@@ -138,10 +141,10 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     };
     phases.begin();
     let before = Moment::now();
-    let test = drive::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem };
+    let test = drive::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem, saves };
     let mut elsewhere = flags.fleet.as_ref().map(|_| start(&test, &registry, &log)).transpose()?;
     let ran = drive.finish_scenarios(planned, aggregate, elsewhere.as_deref_mut());
-    let (agents, ran) = (elsewhere.map(drive::Elsewhere::finish), ran?);
+    let (agents, ran) = let_go(elsewhere.as_deref_mut(), ran)?;
     let ending = finish::Ending {
         flags: &flags,
         script: &script,
@@ -151,17 +154,43 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
         saving: saving.as_ref(),
         messages: messages.as_deref(),
         agents,
+        fleet: elsewhere.as_deref(),
         before,
     };
-    let enter = |stage| board.iter().for_each(|board| board.enter(stage));
-    enter(Stage::Teardown);
-    let code = ending.finish(ran, outputs)?;
-    enter(Stage::Ended);
+    let code = end(&ending, (ran, outputs), board.as_deref())?;
     if flags.lingers {
         let service = pause::Service { script: &script, registry: &registry, log: &log };
         pause::linger(&phases, &stopper, board.as_deref(), &service);
     }
     Ok(code)
+}
+
+/// What follows the load.
+fn end(
+    ending: &finish::Ending<'_>,
+    (ran, outputs): (drive::Ran, ::outputs::Outputs),
+    board: Option<&Board>,
+) -> Result<ExitCode, Failure> {
+    let enter = |stage| board.iter().for_each(|board| board.enter(stage));
+    enter(Stage::Teardown);
+    let code = ending.finish(ran, outputs)?;
+    ending.fleet.iter().for_each(|fleet| fleet.close());
+    enter(Stage::Ended);
+    Ok(code)
+}
+
+/// Lets the agents go, also those of a test that could not be run.
+fn let_go(
+    fleet: Option<&mut (dyn drive::Elsewhere + '_)>,
+    ran: Result<drive::Ran, Failure>,
+) -> Result<(Option<AgentsReport>, drive::Ran), Failure> {
+    let Some(fleet) = fleet else { return Ok((None, ran?)) };
+    let timeline = ran.as_ref().ok().and_then(|ran| ran.timeline.as_ref());
+    let agents = fleet.finish(timeline.and_then(timeline::Timeline::journal_length));
+    if ran.is_err() {
+        fleet.close();
+    }
+    Ok((Some(agents), ran?))
 }
 
 /// Agents have descriptors of their own.
@@ -189,7 +218,9 @@ fn registry(flags: &Flags, is_saved: bool, log: &Logger) -> Arc<Registry> {
 /// Where the result goes, and the messages beside it.
 fn prepare_saving(flags: &Flags, log: &Arc<Logger>) -> Result<(Option<save::Saving>, Option<Arc<Messages>>), Failure> {
     let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, log)).transpose()?;
-    let can_log = flags.save_messages && saving.as_ref().is_some_and(save::Saving::is_writable);
+    // Agents log what they receive, and send it here.
+    let can_log =
+        flags.save_messages && flags.fleet.is_none() && saving.as_ref().is_some_and(save::Saving::is_writable);
     let logged = flags.save.as_deref().filter(|_| can_log);
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     Ok((saving, messages))

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use engine::{Judgement, Outcome, RunState, Stopper, Tick};
 use metrics::Registry;
+use metrics::results::Results;
 use script::options::Options;
 
 use super::flags::Flags;
@@ -51,7 +52,7 @@ impl ShippedPart {
     }
 
     /// Never called.
-    pub fn finish(self, _: &Judgement, _: &Stopper, _: bool) -> Result<(), String> {
+    pub fn finish(self, _: (&Judgement, &Results), _: &Stopper, _: bool) -> Result<(), String> {
         match self.0 {}
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use engine::state::Counts;
 use engine::{Finding, Health, Judgement, Outcome, RunState, StopCause, Stopper, Verdict};
+use metrics::results::Results;
+use report::document::AgentLoad;
 use serde::{Deserialize, Serialize};
 
 use crate::machine;
@@ -61,6 +63,12 @@ pub struct PartEnd {
     pub is_marked_failed: bool,
     /// Processors it may use.
     pub allowed_cores: usize,
+    /// `--save-messages`: how many messages it has written and lost, and whether all are written that could be.
+    pub messages: Option<(u64, u64, bool)>,
+    /// What it measured by itself, in few figures.
+    pub load: Option<AgentLoad>,
+    /// Its clock was no further from the coordinator's at the start; none without one.
+    pub clock_bound: Option<Duration>,
 }
 
 impl PartEnd {
@@ -80,12 +88,16 @@ impl PartEnd {
             cause: None,
             is_marked_failed: false,
             allowed_cores: machine::allowed_cores(),
+            messages: None,
+            load: None,
+            clock_bound: None,
         }
     }
 
-    /// The same with its own verdict.
-    pub fn judged(self, judgement: &Judgement) -> PartEnd {
-        PartEnd { verdict: judgement.verdict, findings: judgement.findings.clone(), ..self }
+    /// The same with its own verdict and figures.
+    pub fn judged(self, judgement: &Judgement, results: &Results) -> PartEnd {
+        let load = Some(AgentLoad::of(results));
+        PartEnd { verdict: judgement.verdict, findings: judgement.findings.clone(), load, ..self }
     }
 }
 

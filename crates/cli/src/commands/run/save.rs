@@ -25,7 +25,9 @@ use serde_json::Value;
 use wire::mask::Mask;
 
 use super::flags::Flags;
+use super::fleet_flags::FleetFlags;
 use super::journal::{self, Head, Journal};
+use super::journal_reader::JournalReader;
 use super::rebuild;
 use super::timeline::OverTime;
 use crate::exit_code::ExitCode;
@@ -109,6 +111,15 @@ impl Saving {
         rebuild::setup_of(&self.dir, registry)
     }
 
+    /// What a coordinator measured that was killed after the load: the first so many bytes of its journal.
+    pub fn load_before(&self, length: u64) -> Result<(Head, JournalReader), String> {
+        let found = JournalReader::open_ended(&self.dir, length)?;
+        found.ok_or_else(|| {
+            let dir = self.dir.display();
+            format!("the test is over, and its result is in {dir}; remove fleet.state there to begin another")
+        })
+    }
+
     /// Begins the journal of a run with these options, whose clock has started.
     pub fn journal(
         &self,
@@ -171,7 +182,11 @@ impl<'a> Kept<'a> {
     pub fn new(saving: Option<&'a Saving>, document: Document, flags: &'a Flags) -> Self {
         let written = saving.map_or(Ok(()), |saving| saving.write(&document));
         if let Some(saving) = saving.filter(|_| written.is_ok()) {
-            journal::remove(&saving.dir);
+            // The coordinator of a fleet removes it when it is done.
+            match flags.fleet.as_ref().is_some_and(FleetFlags::waits) {
+                true => journal::set_aside(&saving.dir),
+                false => journal::remove(&saving.dir),
+            }
         }
         Kept { flags, saving, document, written }
     }

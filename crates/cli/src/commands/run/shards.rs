@@ -12,6 +12,7 @@ use std::time::Duration;
 use engine::{Judgement, Outcome, RunState, Stopper, Tick};
 use fleet::objects::{ShardPart, ShardStore};
 use metrics::Registry;
+use metrics::results::Results;
 use script::options::Options;
 
 use super::flags::Flags;
@@ -104,9 +105,14 @@ impl ShippedPart {
     }
 
     /// Adds how it ended, and waits until the store has everything; why it has not.
-    pub fn finish(mut self, judgement: &Judgement, stopper: &Stopper, is_marked_failed: bool) -> Result<(), String> {
+    pub fn finish(
+        mut self,
+        (judgement, results): (&Judgement, &Results),
+        stopper: &Stopper,
+        is_marked_failed: bool,
+    ) -> Result<(), String> {
         if let Some(end) = self.end.take() {
-            let end = PartEnd { cause: Cause::own(stopper), is_marked_failed, ..end.judged(judgement) };
+            let end = PartEnd { cause: Cause::own(stopper), is_marked_failed, ..end.judged(judgement, results) };
             self.journal.end(fleet::message::encode(&end));
         }
         self.uploader.finish()

@@ -110,10 +110,16 @@ impl Timeline {
         self.journal.as_mut()?.problem()
     }
 
+    /// So many bytes of the journal are on the disk; none where none is written.
+    pub fn journal_length(&self) -> Option<u64> {
+        self.journal.as_ref()?.settle()
+    }
+
     /// An interval of a journal, and the scenarios' times up to then.
     pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &[Snapshot]) {
         self.scenarios = scenarios;
         self.gather(interval.0, interval.1, samples);
+        self.reached = interval.1;
     }
 
     fn gather(&mut self, from: Duration, to: Duration, samples: &[Snapshot]) {
@@ -162,6 +168,11 @@ impl Timeline {
         if !snapshot.is_empty() {
             self.add(self.reached + took, std::slice::from_ref(snapshot));
         }
+    }
+
+    /// When the scenarios started and when they ended, by the run's clock.
+    pub fn scenarios(&self) -> (Duration, Duration) {
+        self.scenarios
     }
 
     /// How long the scenarios have run.

@@ -4,6 +4,7 @@
 //! numbers be trusted. Then what failed, which requests were slow, and when. Below stand charts of all that was
 //! measured, the tables of the summary with its very numbers and formats, machine and options.
 
+mod agents;
 mod changes;
 mod charts;
 mod delay;
@@ -38,6 +39,7 @@ pub fn page_against(document: &Document, earlier: Option<&Earlier<'_>>) -> Strin
     page.section("Over time", &timeline::section(&run));
     page.section("Thresholds", &[thresholds::table(&run)]);
     charts::sections(&run).into_iter().for_each(|(title, pieces)| page.section(&title, &pieces));
+    page.section("Agents", &agents::section(&run));
     page.section("Summary", &tables::summary(&run));
     for scenario in &document.scenarios {
         page.section(&format!("Scenario {}", scenario.name), &tables::scenario(&run, scenario));

@@ -99,7 +99,8 @@ fn scenario<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     getter(&object, "executor", |ctx, vu| iteration(ctx, vu).map(|iteration| iteration.scenario.executor))?;
     getter(&object, "startTime", |ctx, vu| {
         let started = iteration(ctx, vu)?.scenario.started;
-        Ok((vu.clock().epoch_ns(started) / 1_000_000) as f64)
+        // As `Date.now()`, which scripts compare it with.
+        Ok((vu.test_time(vu.clock().epoch_ns(started)) / 1_000_000) as f64)
     })?;
     getter(&object, "progress", |ctx, vu| {
         let index = iteration(ctx, vu)?.scenario.index;

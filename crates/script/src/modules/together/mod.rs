@@ -68,7 +68,7 @@ fn ready<'js>(ctx: Ctx<'js>, options: Opt<Value<'js>>) -> Result<Promise<'js>> {
     vu.promise(&ctx, meet, move |ctx, start| told(ctx, start, clock.epoch_ns(start.at), terms))
 }
 
-/// The start as the script sees it.
+/// The start as the script sees it: like `Date.now()` by the clock of the whole test.
 fn told<'js>(ctx: &Ctx<'js>, start: Start, at_ns: u64, terms: Terms) -> Result<Value<'js>> {
     let vu = Vu::of(ctx);
     if start.missing > 0 {
@@ -81,7 +81,7 @@ fn told<'js>(ctx: &Ctx<'js>, start: Start, at_ns: u64, terms: Terms) -> Result<V
         vu.log().warn(&message, &[]);
     }
     let object = Object::new(ctx.clone())?;
-    object.set("at", at_ns as f64 / 1e6)?;
+    object.set("at", vu.test_time(at_ns) as f64 / 1e6)?;
     object.set("users", start.came as f64)?;
     object.set("missing", start.missing as f64)?;
     Ok(object.into_value())

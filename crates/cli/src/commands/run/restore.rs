@@ -1,0 +1,51 @@
+//! A run whose load another process has measured to its end before it was killed: the coordinator of a fleet, in
+//! `teardown()` or later.
+//!
+//! The journal has every second as it was put together, so nothing of the agents is needed. What follows the load
+//! (`teardown()`, the last judgement, the result, the summary) follows as ever.
+
+use metrics::ShardReader;
+
+use super::drive::{LoadBefore, Progress};
+use super::journal::{JournalEntry, Record};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+
+impl Progress<'_> {
+    /// Takes in what was measured, as if it had just been.
+    pub(super) fn restore(&mut self, before: &LoadBefore) -> Result<(), Failure> {
+        self.take_in(before).map_err(|why| Failure::new(ExitCode::Generic, format!("--resume: {why}")))
+    }
+
+    fn take_in(&mut self, before: &LoadBefore) -> Result<(), String> {
+        let saving = self.drive.saving.ok_or("there is no --save DIR")?;
+        let (head, mut journal) = saving.load_before(before.journal)?;
+        self.started_at = head.started_at;
+        self.is_torn_down = before.is_torn_down;
+        if let Some(data) = &self.begun_before {
+            self.drive.script.program.set_setup_data(data.as_deref());
+        }
+        let mut reader = ShardReader::into_registry(self.drive.registry.clone(), 0);
+        while let Some(record) = journal.next()? {
+            let Record::Interval(entry) = record else {
+                return Err(journal.damage("it ends as that of an agent does"));
+            };
+            self.take_interval(entry, &mut reader).map_err(|why| journal.damage(&why))?;
+        }
+        let from = self.timeline.as_ref().map_or(before.started, |timeline| timeline.scenarios().0);
+        self.made = Some(self.origin + before.started.saturating_sub(from));
+        Ok(())
+    }
+
+    fn take_interval(&mut self, entry: JournalEntry, reader: &mut ShardReader) -> Result<(), String> {
+        let (interval, scenarios, is_load) = (entry.interval(), entry.scenarios(), entry.is_load());
+        let samples = reader.snapshot(entry.samples)?;
+        let timeline = self.timeline.iter_mut();
+        timeline.for_each(|timeline| timeline.restore(interval, scenarios, std::slice::from_ref(&samples)));
+        match is_load {
+            true => self.aggregate.merge(samples),
+            false => self.aggregate.merge_aside(samples),
+        }
+        Ok(())
+    }
+}
