@@ -40,25 +40,26 @@ fn bracketed<'a>(word: &impl Fn(usize) -> &'a str, open: usize, gone: &mut Vec<R
         }
         at = if word(end) == "," { end + 1 } else { end };
     }
-    if kept == 0 {
-        custom = vec![open..at + 1];
+    match kept {
+        0 => gone.push(open..at + 1),
+        _ => gone.extend(custom),
     }
-    gone.extend(custom);
     at
 }
 
 /// Where one of these signs ends what begins here, outside of any brackets.
 fn end_of_value<'a>(word: &impl Fn(usize) -> &'a str, start: usize, ends: &[&str]) -> usize {
     let (mut at, mut depth) = (start, 0_usize);
-    while !word(at).is_empty() && !(depth == 0 && ends.contains(&word(at))) {
+    loop {
         match word(at) {
+            "" => return at,
+            end if depth == 0 && ends.contains(&end) => return at,
             "{" | "[" | "(" => depth += 1,
             "}" | "]" | ")" => depth = depth.saturating_sub(1),
             _ => {}
         }
         at += 1;
     }
-    at
 }
 
 fn blanked(source: &str, tokens: &[Range<usize>], gone: Vec<Range<usize>>) -> String {

@@ -25,6 +25,7 @@ pub(crate) mod prepare;
 mod referee;
 pub(crate) mod refusal;
 mod response;
+mod response_parts;
 pub(crate) mod samples;
 pub(crate) mod send;
 pub(crate) mod state;

@@ -11,7 +11,8 @@ use host::object;
 use wire::Method;
 
 use super::call::{self, RequestArgs};
-use super::response::{content, lossy};
+use super::response::content;
+use super::response_parts::lossy;
 use crate::Vu;
 use crate::arguments::{given, member, present};
 use crate::go_error;

@@ -5,13 +5,13 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use host::memo::{FewTexts, LastText};
+use host::record::LiteralShape;
 use wire::cookies::CookieJar;
 
 use super::debug::HttpDebug;
 use super::fixed::Fixed;
 use super::params::Empty;
 use super::referee::WorkerReferee;
-use super::response::ResponseShapes;
 use super::samples::{Sampler, SeriesSets};
 use super::status::Expectation;
 use super::url::{Target, UrlCache};
@@ -39,6 +39,21 @@ pub struct HttpState {
     pub(super) paths: FewTexts<Rc<Option<Selector>>>,
     /// How often the expectation was changed.
     expectations: Cell<u32>,
+}
+
+/// The shapes of the objects in a user's responses.
+#[derive(Default)]
+pub struct ResponseShapes {
+    /// `timings`.
+    pub timings: LiteralShape<8>,
+    /// One of `cookies`.
+    pub cookie: LiteralShape<8>,
+    /// `ocsp`.
+    pub ocsp: LiteralShape<6>,
+    /// `request`.
+    pub request: LiteralShape<5>,
+    /// One of `request.cookies`.
+    pub sent_cookie: LiteralShape<3>,
 }
 
 /// What the options of the run say, read at the first request.
