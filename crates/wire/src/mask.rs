@@ -89,18 +89,25 @@ impl Mask {
     /// The same of a URL that is the value of a parameter, `?next=%2Fhome%3Ftoken%3Dabc`. `None` when there is nothing
     /// to hide.
     fn without_encoded(&self, text: &str, ends: impl Fn(char) -> bool) -> Option<String> {
-        let lower = text.to_ascii_lowercase();
         let (mut out, mut copied) = (String::new(), 0);
-        for (at, mark) in lower.match_indices("%3d") {
-            let before = &lower[..at];
-            let name_at = ["%3f", "%26", "%23"].iter().filter_map(|mark| Some(before.rfind(mark)? + mark.len())).max();
-            let Some(name_at) = name_at.filter(|name_at| *name_at >= copied) else { continue };
-            let rest = &lower[at + mark.len()..];
-            let next = rest.find(&ends).into_iter().chain(["%26", "%23"].iter().filter_map(|mark| rest.find(mark)));
-            let length = next.min().unwrap_or(rest.len());
-            if length > 0 && self.hides(&text[name_at..at]) {
-                out.extend([&text[copied..at + mark.len()], HIDDEN]);
-                copied = at + mark.len() + length;
+        // Where the name of a parameter begins, until its value does.
+        let mut name_at = None;
+        for (at, _) in text.match_indices('%').filter(|(at, _)| text.is_char_boundary((at + 3).min(text.len()))) {
+            let behind = (at + 3).min(text.len());
+            let sign = &text[at..behind];
+            if ["%3f", "%26", "%23"].iter().any(|mark| sign.eq_ignore_ascii_case(mark)) {
+                name_at = Some(behind);
+            } else if sign.eq_ignore_ascii_case("%3d")
+                && let Some(name_at) = name_at.take().filter(|name_at| *name_at >= copied)
+                && self.hides(&text[name_at..at])
+            {
+                let rest = &text[behind..];
+                let next = ["%26", "%23"].iter().filter_map(|mark| rest.find(mark));
+                let length = rest.find(&ends).into_iter().chain(next).min().unwrap_or(rest.len());
+                if length > 0 {
+                    out.extend([&text[copied..behind], HIDDEN]);
+                    copied = behind + length;
+                }
             }
         }
         if copied == 0 {
@@ -123,9 +130,12 @@ impl Mask {
             else {
                 continue;
             };
+            if !self.hides(&rest[..equals]) {
+                continue;
+            }
             let value_at = name_at + equals + 1;
             let length = text[value_at..].find(&ends).unwrap_or(text.len() - value_at);
-            if length > 0 && self.hides(&rest[..equals]) {
+            if length > 0 {
                 out.extend([&text[copied..value_at], HIDDEN]);
                 copied = value_at + length;
             }
@@ -196,6 +206,18 @@ mod tests {
         ] {
             assert_eq!(mask.url(url), shown);
         }
+    }
+
+    /// Whole texts were gone over again for each of the parameters that hide nothing.
+    #[test]
+    fn long_texts_are_gone_over_once() {
+        let mask = Mask::standard();
+        let long = 1 << 20;
+        for part in ["?d=eb;c", "%3d", "%3fa%3db", "?", "://", "%3f"] {
+            let text = part.repeat(long / part.len());
+            assert_eq!(mask.text(&text), text);
+        }
+        assert_eq!(mask.url(&format!("{}?token=x", "?d=e".repeat(9))), format!("{}?token=****", "?d=e".repeat(9)));
     }
 
     #[test]
