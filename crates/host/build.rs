@@ -5,7 +5,8 @@
 //! no function, and keeps where values were thrown that are no Errors. `own_data.patch` lets plain data be looked at
 //! without lists and counts, and `shapes.patch` keeps shapes of objects that are gone for those that are made alike.
 //! `dates.patch` makes local times right near clock changes and writes dates as k6 does, and `sources.patch` lets
-//! functions find their sources in the text of their module, of which there is one for all users.
+//! functions find their sources in the text of their module, of which there is one for all users. `spread.patch`
+//! copies the characters of a text into an object, as `{...text}` says.
 //! All are fit to be offered to QuickJS.
 //!
 //! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
@@ -29,7 +30,7 @@ mod function_table;
 const PACKAGE: (&str, &str) = ("rquickjs-sys", "0.14.0");
 
 /// To be applied to `quickjs.c`, in this order.
-const PATCHES: [&str; 9] = [
+const PATCHES: [&str; 10] = [
     "quickjs/arenas.patch",
     "quickjs/literals.patch",
     "quickjs/names.patch",
@@ -39,6 +40,7 @@ const PATCHES: [&str; 9] = [
     "quickjs/shapes.patch",
     "quickjs/dates.patch",
     "quickjs/sources.patch",
+    "quickjs/spread.patch",
 ];
 
 const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];

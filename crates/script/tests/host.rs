@@ -416,6 +416,18 @@ fn buffers_are_whole_in_scripts_that_name_no_class() {
     assert_eq!(lines, ["3 2 ArrayBuffer [object ArrayBuffer]"]);
 }
 
+#[test]
+fn a_text_is_spread_into_an_object_by_its_characters() {
+    let lines = run_script(
+        "export default function () {
+           const { 0: first, ...rest } = 'xyz';
+           const all = [{ ...'ab' }, { ...new String('q') }, { ...[1] }, { ...5, ...true, ...null }, rest];
+           console.log(JSON.stringify(all));
+         }",
+    );
+    assert_eq!(lines, [r#"[{"0":"a","1":"b"},{"0":"q"},{"0":1},{},{"1":"y","2":"z"}]"#]);
+}
+
 /// As k6 prints them, but that it keeps `export` in front of functions.
 #[test]
 fn functions_know_their_sources() {

@@ -45,11 +45,12 @@ pub(super) struct Look {
     pub(super) is_console: bool,
 }
 
-/// A file of `--console-output` is text, whatever the format of the log.
-pub(super) const OF_CONSOLE_FILE: Look =
-    Look { format: Format::Text, colors_since: None, is_terminal: false, is_console: true };
-
 impl Look {
+    /// In a file of `--console-output`: the log's format, without what a terminal wants.
+    pub(super) fn of_console_file(self) -> Look {
+        Look { format: self.format, colors_since: None, is_terminal: false, is_console: true }
+    }
+
     /// A line with its end, for a stream of this width.
     pub(super) fn line(self, columns: usize, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
         // What the script prints is its data, as in k6, but may be a server's text: on a terminal it may have colours

@@ -22,7 +22,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::fold::{Entry, Folds};
 use crate::output::Stream;
-use look::{Format, Look, OF_CONSOLE_FILE, quoted};
+use look::{Format, Look, quoted};
 use place::{Place, bad_flag, create};
 
 /// Where log lines go and how they look.
@@ -70,7 +70,7 @@ impl Logger {
     /// Opens what the flags name.
     pub fn new(flags: &LogFlags) -> Result<Self, Failure> {
         let format = match flags.format.as_deref() {
-            None | Some("" | "text") => Format::Text,
+            None | Some("" | "text" | "logfmt") => Format::Text,
             Some("raw") => Format::Raw,
             Some("json") => Format::Json,
             Some(other) => return Err(bad_flag("--log-format", other, "text, raw or json")),
@@ -85,7 +85,7 @@ impl Logger {
         let look = Look { format, colors_since: has_colors.then(Instant::now), is_terminal, is_console: false };
         let console = flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?;
         output.into_iter().for_each(|stream| tell_of_missing(stream, look));
-        console.iter().for_each(|stream| tell_of_missing(stream, OF_CONSOLE_FILE));
+        console.iter().for_each(|stream| tell_of_missing(stream, look.of_console_file()));
         Ok(Logger { look, least, place, console, folds: None, secrets: None })
     }
 
@@ -172,7 +172,7 @@ impl Logger {
     fn put(&self, record: &Record<'_>) {
         let Record { level, message, fields } = *record;
         let (stream, look) = match (&self.console, &self.place) {
-            (Some(console), _) if is_of_console(record) => (Some(console), OF_CONSOLE_FILE),
+            (Some(console), _) if is_of_console(record) => (Some(console), self.look.of_console_file()),
             (_, Place::Loki(loki)) => return self.push(loki, level, message, fields),
             (_, place) => (place.stream(), self.look),
         };

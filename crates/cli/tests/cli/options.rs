@@ -67,6 +67,11 @@ fn logs_and_console_go_where_the_flags_say() {
     // Lines of earlier runs stay.
     lab.run(&["--console-output", "console.txt"]).code(0);
     assert_eq!(lab.read("console.txt").lines().count(), 2);
+    // The format of the log is that of the file, too.
+    lab.run(&["--console-output", "raw.txt", "--log-format", "raw"]).code(0);
+    lab.run(&["--console-output", "json.txt", "--log-format", "json"]).code(0);
+    assert_eq!(lab.read("raw.txt"), "hello there\n");
+    assert!(lab.read("json.txt").starts_with(r#"{"level":"info","msg":"hello there","time":"#));
     lab.run(&["--log-output", "file=log.txt,level=warning", "--features", "none"]).code(0);
     assert!(lab.read("log.txt").contains("no feature 'none'") && !lab.read("log.txt").contains("hello"));
     lab.run(&["--log-output", "file=log.txt,level=loud"]).code(255).says("found 'level=loud', expected level=error");
