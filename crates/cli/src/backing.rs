@@ -106,15 +106,20 @@ impl Backing {
         let Opening { credentials, address, shown, archive } = opening;
         let credentials = credentials.clone();
         let certificate = credentials.certificate.clone();
-        let listen = async move || {
-            let hub = TcpHub::listen(address, &certificate).await?;
+        let told = move |hub: &TcpHub| {
             let _ = tell.send(hub.address());
-            Ok::<_, String>(hub)
         };
         // What only some of them need.
         let _ = (&shown, &archive, &credentials);
         match self {
-            Backing::Embedded => CoordinatorThread::start(coordinator, listen, keep),
+            Backing::Embedded => {
+                let open = async move || {
+                    let hub = TcpHub::listen(address, &certificate).await?;
+                    told(&hub);
+                    Ok::<_, String>(hub)
+                };
+                CoordinatorThread::start(coordinator, open, keep)
+            }
             Backing::Dialling(agents) => {
                 let open = async move || TcpHub::dial(&agents, &credentials.certificate);
                 CoordinatorThread::start(coordinator, open, keep)
@@ -127,7 +132,8 @@ impl Backing {
             #[cfg(feature = "nats")]
             Backing::Nats(broker) => {
                 let open = async move || {
-                    let bulk = listen().await?;
+                    let bulk = TcpHub::listen_beside(address, &certificate, credentials.secret.clone()).await?;
+                    told(&bulk);
                     let shown = shown(bulk.address());
                     NatsHub::open(&broker, &credentials, bulk, shown).await
                 };

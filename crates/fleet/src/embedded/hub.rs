@@ -3,7 +3,8 @@
 //!
 //! A connection that the coordinator has not welcomed costs little: one hello of `LONGEST_HELLO` bytes is read from it,
 //! then nothing until the welcome has left, all of it within `HELLO_PATIENCE`. No more than `UNKNOWN` such connections
-//! are open at once; others wait in the kernel's queue.
+//! are open at once; others wait in the kernel's queue. Beside a broker, which carries the welcome, the secret in the
+//! hello is enough.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::clock;
 use crate::coordinator::Link;
 use crate::lines::{Doors, Lines};
 use crate::message::{self, Order, Report};
+use crate::token::Secret;
 
 /// Connections at once that are not welcomed yet.
 const UNKNOWN: usize = 256;
@@ -46,12 +48,29 @@ pub struct TcpHub {
 impl TcpHub {
     /// Listens. Must be called in a runtime of tokio.
     pub async fn listen(address: SocketAddr, certificate: &Certificate) -> Result<TcpHub, String> {
+        TcpHub::listen_for(address, certificate, None).await
+    }
+
+    /// Listens for what is too large for a broker: whose hello has this secret is welcome, though nothing says so here.
+    pub async fn listen_beside(
+        address: SocketAddr,
+        certificate: &Certificate,
+        secret: Secret,
+    ) -> Result<TcpHub, String> {
+        TcpHub::listen_for(address, certificate, Some(secret)).await
+    }
+
+    async fn listen_for(
+        address: SocketAddr,
+        certificate: &Certificate,
+        beside: Option<Secret>,
+    ) -> Result<TcpHub, String> {
         let acceptor = TlsAcceptor::from(certificate.server()?);
         let failed = |error: std::io::Error| format!("cannot listen for agents at {address}: {error}");
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let (lines, doors) = Lines::new();
-        let connecting = vec![tokio::spawn(accept(listener, acceptor, doors))];
+        let connecting = vec![tokio::spawn(accept(listener, acceptor, doors, beside))];
         Ok(TcpHub { address, lines, connecting })
     }
 
@@ -97,7 +116,7 @@ impl Drop for TcpHub {
     }
 }
 
-async fn accept(listener: TcpListener, acceptor: TlsAcceptor, doors: Doors) {
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor, doors: Doors, beside: Option<Secret>) {
     let unknown = Arc::new(Semaphore::new(UNKNOWN));
     for link in 1.. {
         let Ok(place) = Arc::clone(&unknown).acquire_owned().await else { return };
@@ -109,7 +128,8 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, doors: Doors) {
                 continue;
             }
         };
-        tokio::spawn(serve(link, stream, acceptor.clone(), doors.clone(), Some(place)));
+        let caller = Caller { place: Some(place), secret: beside.clone() };
+        tokio::spawn(serve(link, stream, acceptor.clone(), doors.clone(), caller));
     }
 }
 
@@ -118,20 +138,22 @@ async fn call(agent: String, links: Arc<AtomicU64>, acceptor: TlsAcceptor, doors
     loop {
         if let Ok(Ok(stream)) = timeout(DIAL_PATIENCE, TcpStream::connect(&agent)).await {
             let link = links.fetch_add(1, Ordering::Relaxed);
-            serve(link, stream, acceptor.clone(), doors.clone(), None).await;
+            serve(link, stream, acceptor.clone(), doors.clone(), Caller { place: None, secret: None }).await;
         }
         sleep(DIAL_AGAIN).await;
     }
 }
 
-/// A connection from its first byte to its last. It keeps its place among the unknown ones until it is welcomed.
-async fn serve(
-    link: Link,
-    stream: TcpStream,
-    acceptor: TlsAcceptor,
-    doors: Doors,
+/// What decides how long a connection is an unknown one.
+struct Caller {
+    /// Among the unknown ones.
     place: Option<OwnedSemaphorePermit>,
-) {
+    /// What makes it known without a welcome.
+    secret: Option<Secret>,
+}
+
+/// A connection from its first byte to its last. It keeps its place among the unknown ones until it is welcomed.
+async fn serve(link: Link, stream: TcpStream, acceptor: TlsAcceptor, doors: Doors, caller: Caller) {
     let _small_messages_matter = stream.set_nodelay(true);
     let end = Instant::now() + HELLO_PATIENCE;
     let hello = async {
@@ -143,16 +165,17 @@ async fn serve(
     // Whoever does not get this far is nobody: a port scanner, or an agent with another run's token.
     let Ok(Ok((Some(hello), mut read, write))) = timeout_at(end, hello).await else { return };
     let at = clock::now();
-    let Ok(hello @ Report::Hello(_)) = message::decode(&hello) else { return };
+    let Ok(Report::Hello(hello)) = message::decode(&hello) else { return };
+    let is_known = caller.secret.is_some_and(|secret| secret.is(&hello.secret));
     let (line, orders) = unbounded_channel();
     let (welcome, welcomed) = oneshot::channel();
     let writing = tokio::spawn(write_orders(link, write, orders, doors.clone(), welcome));
     doors.open(link, line, writing);
-    if !doors.tell(Incoming::Report(link, hello, at)) {
+    if !doors.tell(Incoming::Report(link, Report::Hello(hello), at)) {
         return;
     }
-    if matches!(timeout_at(end, welcomed).await, Ok(Ok(()))) {
-        drop(place);
+    if is_known || matches!(timeout_at(end, welcomed).await, Ok(Ok(()))) {
+        drop(caller.place);
         read_reports(link, &mut read, &doors).await;
     }
     doors.tell(Incoming::Left(link));

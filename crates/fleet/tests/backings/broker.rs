@@ -51,7 +51,8 @@ impl Backing for Nats {
     fn hub(&self, credentials: &Credentials, _: &[u8]) -> Opening<NatsHub> {
         let (direct, credentials, proxy) = (format!("nats://{}", self.at), credentials.clone(), Arc::clone(&self.bulk));
         Box::pin(async move {
-            let bulk = TcpHub::listen("127.0.0.1:0".parse().expect("an address"), &credentials.certificate).await?;
+            let any = "127.0.0.1:0".parse().expect("an address");
+            let bulk = TcpHub::listen_beside(any, &credentials.certificate, credentials.secret.clone()).await?;
             proxy.lead_to(bulk.address());
             NatsHub::open(&Broker::new(&direct)?, &credentials, bulk, proxy.address.to_string()).await
         })

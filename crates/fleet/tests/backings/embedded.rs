@@ -91,3 +91,28 @@ fn frames_of_an_agent_that_is_refused_are_not_taken() {
     assert!(!is_taken, "64 MiB were read before the secret was checked");
     fleet.thread.finish();
 }
+
+/// Beside a broker nothing says welcome: it took ten seconds, and each agent's connection was ended and made again.
+#[test]
+fn beside_a_broker_the_right_secret_is_enough() {
+    use onrush_fleet::Report;
+    use onrush_fleet::backing::{Hub, Incoming, Line};
+    use onrush_fleet::message::{Hello, PROTOCOL};
+
+    let (ours, other) = (Credentials::make().unwrap(), Credentials::make().unwrap());
+    let frame_is_read = |secret: onrush_fleet::token::Secret| async {
+        let any = "127.0.0.1:0".parse().unwrap();
+        let mut hub = TcpHub::listen_beside(any, &ours.certificate, ours.secret.clone()).await.unwrap();
+        let mut line = TcpLine::new(&Invitation { token: ours.token(), address: hub.address().to_string() }).unwrap();
+        line.connect().await.unwrap();
+        let (version, name) = (String::from("test"), String::from("an agent"));
+        let hello = Hello { protocol: PROTOCOL, version, secret, name, index: None, incarnation: 1, seat: None };
+        assert!(line.send(Report::Hello(hello)).await);
+        assert!(line.send(Report::Frame { number: 1, content: vec![1] }).await);
+        assert!(matches!(hub.next().await, Incoming::Report(_, Report::Hello(_), _)));
+        matches!(hub.next().await, Incoming::Report(_, Report::Frame { .. }, _))
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    assert!(runtime.block_on(frame_is_read(ours.secret.clone())));
+    assert!(!runtime.block_on(frame_is_read(other.secret.clone())));
+}
