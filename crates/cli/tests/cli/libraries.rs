@@ -26,6 +26,7 @@ fn checks_of_k6chaijs_have_k6s_names() {
             expect(1).to.equal(1);
           }});
           describe('thrown', () => {{ throw new Error('of the case'); }});
+          describe('symbol', () => expect({{}}, Symbol('no text')).to.include({{}}));
         }}
         {NAMES}"
     ));
@@ -35,7 +36,8 @@ fn checks_of_k6chaijs_have_k6s_names() {
 ::d expected ${this} to have property 'a' 1/0
 ::d expected ${this} to have property 'a' of 1, got ${actual} 1/0
 ::d expected status to equal 200 0/1
-::thrown Exception raised \"Error: of the case\" 0/1";
+::thrown Exception raised \"Error: of the case\" 0/1
+::symbol Exception raised \"TypeError: Cannot convert a Symbol value to a string\" 0/1";
     lab.run(&["-q", "--offline"]).prints(expected).says("Exception raised in test \\\"thrown\\\"");
 }
 

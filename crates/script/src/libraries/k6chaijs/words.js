@@ -104,6 +104,8 @@ function includeProperties(assertion, value) {
 
 function include(value, message) {
   withMessage(this, message);
+  // Chai puts the message in front of what it might say, before it knows whether it will.
+  if (typeof flag(this, 'message') === 'symbol') throw new TypeError('Cannot convert a Symbol value to a string');
   const kind = type(flag(this, 'object')).toLowerCase();
   if (!['string', 'weakset', 'map', 'set', 'array'].includes(kind)) {
     if (isObject(value)) {
