@@ -7,6 +7,7 @@
 
 mod builder;
 pub mod connect;
+mod custom_options;
 pub mod decode;
 pub mod editions;
 pub mod encode;

@@ -13,6 +13,7 @@ use prost_types::FileDescriptorProto;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
 use rustc_hash::FxHashMap;
 
+use crate::custom_options::without_custom_options;
 use crate::editions::{self, EditionField, FileFeatures, ProtoFile};
 use crate::plan::MessagePlan;
 
@@ -117,7 +118,7 @@ impl<F: Fn(&str) -> Option<Result<String, String>>> FileResolver for Reading<F> 
         let source = match (self.read)(name) {
             None => return Err(protox::Error::file_not_found(name)),
             Some(Err(why)) => return Err(protox::Error::new(why)),
-            Some(Ok(source)) if self.without_custom_options => editions::without_custom_options(&source),
+            Some(Ok(source)) if self.without_custom_options => without_custom_options(&source),
             Some(Ok(source)) => source,
         };
         match editions::lowered(&source) {

@@ -33,6 +33,20 @@ pub enum Method {
 }
 
 impl Method {
+    /// Of this token, whose letters count as they are (RFC 9110 section 9.1).
+    pub fn of(token: &str) -> Method {
+        match token {
+            "GET" => Method::Get,
+            "HEAD" => Method::Head,
+            "POST" => Method::Post,
+            "PUT" => Method::Put,
+            "PATCH" => Method::Patch,
+            "DELETE" => Method::Delete,
+            "OPTIONS" => Method::Options,
+            other => Method::Other(other.into()),
+        }
+    }
+
     /// The token.
     pub fn as_str(&self) -> &str {
         match self {

@@ -47,7 +47,7 @@ impl fmt::Debug for Room {
     }
 }
 
-/// Most bodies have less: as much of one is not taken from the budget, as asking costs more than a small body does.
+/// So much of a body is not taken from the budget: asking costs more than a small body does, and most have less.
 const FREE: u64 = 16 << 10;
 
 /// What a reader holds of one body or message. Dropped: given back.

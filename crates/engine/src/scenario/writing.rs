@@ -33,7 +33,7 @@ impl Scenario {
         Value::Object(all)
     }
 
-    /// Null in place of what is as it would be if nobody had written it, and which nobody wrote.
+    /// Puts null in place of a field that has its default and that nobody wrote.
     fn leave_out_defaults(&self, all: &mut Map<String, Value>) {
         let of_users = all.get("preAllocatedVUs").cloned().unwrap_or_default();
         let spans = [

@@ -51,7 +51,8 @@ impl TcpHub {
         TcpHub::listen_for(address, certificate, None).await
     }
 
-    /// Listens for what is too large for a broker: whose hello has this secret is welcome, though nothing says so here.
+    /// Listens for what is too large for a broker. An agent whose hello has this secret is known at once: it gets its
+    /// welcome through the broker.
     pub async fn listen_beside(
         address: SocketAddr,
         certificate: &Certificate,

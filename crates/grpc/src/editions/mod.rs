@@ -6,16 +6,14 @@
 //! down to each field (<https://protobuf.dev/editions/features/>, read in November 2026). Refuses other editions.
 //! Invariant: what comes out has no syntax but proto2 and proto3.
 
-mod custom_options;
 mod features;
 mod text;
 
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FieldOptions, FileDescriptorProto};
 
-pub(crate) use custom_options::without_custom_options;
 pub(crate) use features::{FeatureSet, FileFeatures};
-pub(crate) use text::lowered;
+pub(crate) use text::{lowered, tokens};
 
 use features::MessageFeatures;
 

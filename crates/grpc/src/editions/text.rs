@@ -28,7 +28,7 @@ pub(crate) fn lowered(source: &str) -> Result<Option<(String, FileFeatures)>, St
 }
 
 /// Words (with the dots in them), texts in quotes, and single signs; comments and white space are between them.
-pub(super) fn tokens(source: &str) -> Vec<Range<usize>> {
+pub(crate) fn tokens(source: &str) -> Vec<Range<usize>> {
     let bytes = source.as_bytes();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
     let (mut found, mut at) = (Vec::new(), 0);

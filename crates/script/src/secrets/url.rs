@@ -130,7 +130,7 @@ impl UrlSource {
         let failed = |why: &str| format!("cannot get the secret '{key}': {why}");
         let url = Url::parse(&self.template.replace("{key}", key)).map_err(|error| failed(&error.message))?;
         let request = Request {
-            method: Method::Other(Rc::from(self.method.as_str())),
+            method: Method::of(&self.method),
             url,
             headers: self.headers.clone().into(),
             cookies: Rc::from([]),

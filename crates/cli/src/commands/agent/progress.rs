@@ -19,7 +19,7 @@ use super::super::fleet::own_time;
 use super::super::run::generator::{self, Circumstances};
 use super::super::run::journal::Head;
 use super::super::run::outputs;
-use super::super::run::part::{Cause, PartCounts, PartEnd};
+use super::super::run::part::{Cause, LoggedMessages, PartCounts, PartEnd};
 use super::super::run::part_journal::{PartJournal, PartTick};
 use super::super::run::save;
 use super::super::run::wall_clock::WallClock;
@@ -235,15 +235,14 @@ impl<'a> RunningPart<'a> {
         }
     }
 
-    /// The files of messages follow the last second; how many messages are in them, how many were lost, and whether
-    /// all could be written.
-    fn send_messages(&self) -> Option<(u64, u64, bool)> {
-        let (logs, are_whole) = self.test.messages.as_ref()?.finish();
+    /// The files of messages follow the last second.
+    fn send_messages(&self) -> Option<LoggedMessages> {
+        let (logs, is_whole) = self.test.messages.as_ref()?.finish();
         for file in &logs.files {
             let pieces = self.kept.add_messages(self.dir.join(file));
             (0..pieces).for_each(|_| self.link.tell(Local::Closed));
         }
-        Some((logs.written, logs.dropped, are_whole))
+        Some(LoggedMessages { written: logs.written, dropped: logs.dropped, is_whole })
     }
 
     fn judge(&mut self, outcome: &Outcome, of_outputs: &[String]) -> (generator::Judged, Results) {

@@ -72,10 +72,10 @@ impl MessageFiles {
         let problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
         problem.iter().for_each(|problem| log.write(Level::Error, problem, &[]));
         let told = || members.ends().filter_map(|end| end.messages);
-        let received: u64 = told().map(|(written, dropped, _)| written + dropped).sum();
+        let received: u64 = told().map(|told| told.written + told.dropped).sum();
         let dropped = received.saturating_sub(written);
         let logs = MessageLogs { files: vec![format!("{FOLDER}/{OF_AGENTS}")], written, dropped };
-        (logs, problem.is_none() && told().all(|(.., are_whole)| are_whole))
+        (logs, problem.is_none() && told().all(|told| told.is_whole))
     }
 
     fn parts(&self) -> Vec<PathBuf> {

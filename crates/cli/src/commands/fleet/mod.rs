@@ -188,7 +188,7 @@ impl Fleet<'_> {
             ended.go_on(&mut self.members, &config.state, &config.stopper);
             self.start = Some(ended.started);
         }
-        let text = "the load of this test had ended; what follows it is done now, and no agent is waited for";
+        let text = "the load of this test has ended already: Onrush does what follows it and waits for no agent";
         self.log.write(Level::Warning, text, &[]);
         self.outcome(config)
     }

@@ -175,7 +175,7 @@ impl Sender {
         let is_sent = |name: &str| !OF_HOP.iter().any(|known| name.eq_ignore_ascii_case(known));
         let headers = message.headers.iter().filter(|(name, _)| is_sent(name)).cloned();
         let request = Request {
-            method: method(&message.method),
+            method: Method::of(&message.method),
             url,
             headers: headers.collect(),
             cookies: Rc::new([]),
@@ -199,19 +199,6 @@ fn is_last(message: &Message) -> bool {
     };
     let mut values = message.headers.iter().filter(of_connection).flat_map(|(_, value)| value.split(','));
     values.any(|value| value.trim().eq_ignore_ascii_case("close"))
-}
-
-fn method(name: &str) -> Method {
-    match name {
-        "GET" => Method::Get,
-        "HEAD" => Method::Head,
-        "POST" => Method::Post,
-        "PUT" => Method::Put,
-        "PATCH" => Method::Patch,
-        "DELETE" => Method::Delete,
-        "OPTIONS" => Method::Options,
-        other => Method::Other(other.into()),
-    }
 }
 
 fn payload(body: Vec<u8>) -> Payload {

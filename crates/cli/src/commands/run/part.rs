@@ -36,6 +36,17 @@ pub enum Cause {
     Signal(String),
 }
 
+/// Messages that a part has received and logged.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct LoggedMessages {
+    /// In its files.
+    pub written: u64,
+    /// Lost, because writing was too slow.
+    pub dropped: u64,
+    /// Whether every file could be written.
+    pub is_whole: bool,
+}
+
 /// How a part ended. Times count from the start of the scenarios.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PartEnd {
@@ -63,8 +74,8 @@ pub struct PartEnd {
     pub is_marked_failed: bool,
     /// Processors it may use.
     pub allowed_cores: usize,
-    /// `--save-messages`: how many messages it has written and lost, and whether all are written that could be.
-    pub messages: Option<(u64, u64, bool)>,
+    /// `--save-messages`: what became of received messages.
+    pub messages: Option<LoggedMessages>,
     /// What it measured by itself, in few figures.
     pub load: Option<AgentLoad>,
     /// Its clock was no further from the coordinator's at the start; none without one.

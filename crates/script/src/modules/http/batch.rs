@@ -19,7 +19,7 @@ use host::js::{Array, Ctx, Object, Result, Value};
 use host::kind::Kind;
 use wire::Method;
 
-use super::call::{self, Call, PreparedRequest, RequestArgs};
+use super::call::{Call, PreparedRequest, RequestArgs};
 use super::failure_text::failure_text;
 use super::finish::finish;
 use super::go_format::go_type;
@@ -159,7 +159,7 @@ fn item_request<'js>(
     // In object form k6 takes any case; none at all is GET.
     let method = match &token {
         token if token.is_undefined() => Method::Get,
-        token => call::method(&method_token(ctx, token)?.to_ascii_uppercase()),
+        token => wire::Method::of(&method_token(ctx, token)?.to_ascii_uppercase()),
     };
     // Only a method that is named drops the body; k6 sends one with the GET that it assumes.
     let drop_body = !token.is_undefined() && matches!(method, Method::Get | Method::Head);
@@ -176,7 +176,7 @@ fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'j
             .collect::<Result<_>>()?;
         return Err(Refusal::new(format!("invalid batch request '[]interface {{}}{{{}}}'", shown.join(", "))).into());
     }
-    let method = call::method(&method_token(ctx, &parts[0])?);
+    let method = wire::Method::of(&method_token(ctx, &parts[0])?);
     prepare_beside(ctx, vu, state, &RequestArgs { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) })
 }
 

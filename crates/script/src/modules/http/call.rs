@@ -139,17 +139,3 @@ impl Call {
 pub fn without_userinfo(url: &wire::Url) -> String {
     format!("{}://{}{}", url.scheme(), url.authority, url.target)
 }
-
-/// A method token: the common ones without allocation.
-pub fn method(token: &str) -> Method {
-    match token {
-        "GET" => Method::Get,
-        "HEAD" => Method::Head,
-        "POST" => Method::Post,
-        "PUT" => Method::Put,
-        "PATCH" => Method::Patch,
-        "DELETE" => Method::Delete,
-        "OPTIONS" => Method::Options,
-        other => Method::Other(Rc::from(other)),
-    }
-}

@@ -76,12 +76,12 @@ mod tests {
     use wire::Step;
 
     use super::*;
-    use crate::modules::http::call::method;
+    use wire::Method;
 
     #[test]
     fn operations_read_like_go() {
         for (token, expected) in [("GET", "Get"), ("DELETE", "Delete"), ("weird", "weird"), ("X", "X")] {
-            assert_eq!(operation(&method(token)), expected);
+            assert_eq!(operation(&Method::of(token)), expected);
         }
     }
 

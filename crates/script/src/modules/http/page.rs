@@ -10,7 +10,7 @@ use host::kind::Kind;
 use host::object;
 use wire::Method;
 
-use super::call::{self, RequestArgs};
+use super::call::RequestArgs;
 use super::response::content;
 use super::response_parts::lossy;
 use crate::Vu;
@@ -68,7 +68,7 @@ pub(super) fn submit_form<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, options: O
             sent.set(name, field_texts(&ctx, &value)?);
         }
     }
-    let (method, params) = (call::method(&sent.method), options.member("params")?);
+    let (method, params) = (wire::Method::of(&sent.method), options.member("params")?);
     if method == Method::Get {
         return request(&ctx, method, sent.with_query(), None, params);
     }

@@ -11,7 +11,7 @@ use host::js::{Ctx, Object, Promise, Result, Value};
 use host::plain::{self, Plain};
 use wire::Method;
 
-use super::call::{self, Call, RequestArgs};
+use super::call::{Call, RequestArgs};
 use super::finish::finish;
 use super::intake::{self, Intake};
 use super::page;
@@ -106,7 +106,7 @@ fn warn_about_arguments(ctx: &Ctx<'_>, name: &str, given: usize) {
 fn method_argument<'js>(ctx: &Ctx<'js>, method: Option<Value<'js>>) -> Result<Method> {
     let Some(method) = present(method) else { return Ok(Method::Get) };
     let token = bytes::to_text(ctx, &method)?;
-    Ok(if token.is_empty() { Method::Get } else { call::method(&token) })
+    Ok(if token.is_empty() { Method::Get } else { wire::Method::of(&token) })
 }
 
 /// Refuses to send in init code.

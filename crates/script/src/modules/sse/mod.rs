@@ -20,7 +20,7 @@ use crate::Vu;
 use crate::arguments::{self, ArgumentError};
 use crate::builtins::ModuleDef;
 use crate::go_error;
-use crate::modules::http::call::{self, Call, RequestArgs};
+use crate::modules::http::call::{Call, RequestArgs};
 use crate::modules::http::events::{self, Listener};
 use crate::modules::http::failure_text::failure_text;
 use crate::modules::http::plain_response::response;
@@ -75,7 +75,7 @@ impl<'js> OwnParams<'js> {
         let mut own = OwnParams { method: Method::Get, body: None, reconnects: 0 };
         let Some(params) = params.and_then(Value::as_object) else { return Ok(own) };
         if let Some(method) = arguments::member(params, "method")? {
-            own.method = call::method(bytes::to_text(ctx, &method)?.trim());
+            own.method = wire::Method::of(bytes::to_text(ctx, &method)?.trim());
         }
         own.body = arguments::member(params, "body")?;
         if let Some(reconnect) = arguments::member(params, "reconnect")? {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::text::tokens;
+use crate::editions::tokens;
 
 /// The text with blanks in place of custom options.
 pub(crate) fn without_custom_options(source: &str) -> String {
