@@ -155,7 +155,7 @@ fn killed_in_teardown_it_tears_down_again_and_waits_for_nobody() {
     kill_process(Pid::from_raw(again.pid() as i32).unwrap(), Signal::KILL).unwrap();
     again.wait();
     let began = Instant::now();
-    let run = trial.resume().code(0).prints("passed 16, mine 112").says("TEARDOWN 7").says("no agent is waited for");
+    let run = trial.resume().code(0).prints("passed 16, mine 112").says("TEARDOWN 7").says("waits for no agent");
     assert!(!run.stderr.contains("SETUP"), "{}", run.stderr);
     assert!(began.elapsed() < Duration::from_secs(30));
     trial.is_whole();
