@@ -58,7 +58,6 @@ impl App {
         busy_limit: Duration,
     ) -> Result<Rc<App>, ScriptError> {
         let (mut fiber, vu, stop) = make(shared, recorder)?;
-        fiber.stays_alone();
         vu.switch().limit_turns(busy_limit);
         vu.switch().forbid_preemption();
         let user = vu.user().clone();

@@ -6,6 +6,7 @@
 
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a program of its own")]
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,13 @@ use metrics::{Aggregate, Registry, Thresholds};
 use onrush_engine::clock::Clock;
 use onrush_engine::scenario::Scenarios;
 use onrush_engine::segment::Stripes;
-use onrush_engine::{CreateError, Event, Iteration, IterationEnd, Plan, RunConfig, Users, VirtualUser, VuContext, run};
+use onrush_engine::{CreateError, Event, Iteration, IterationEnd, Plan, RunConfig, Users, VuContext, run};
 use serde_json::json;
+
+#[path = "../tests/by_future/mod.rs"]
+mod by_future;
+
+use by_future::{ByFuture, Iterate};
 
 struct Busy {
     work: Duration,
@@ -29,16 +35,16 @@ struct BusyUser {
 }
 
 impl Users for Busy {
-    type User = BusyUser;
+    type User = ByFuture<BusyUser>;
 
-    async fn create(&self, seat: VuContext) -> Result<BusyUser, CreateError> {
+    async fn create(&self, seat: VuContext) -> Result<ByFuture<BusyUser>, CreateError> {
         let late = seat.recorder.series(metrics::builtin::GROUP_DURATION, &metrics::TagSet::empty());
-        Ok(BusyUser { work: self.work, sleeps: self.sleeps, seat, late })
+        Ok(ByFuture::new(BusyUser { work: self.work, sleeps: self.sleeps, seat, late }))
     }
 }
 
-impl VirtualUser for BusyUser {
-    async fn iterate(&mut self, iteration: Iteration) -> IterationEnd {
+impl Iterate for BusyUser {
+    async fn iterate(self: Rc<Self>, iteration: Iteration) -> IterationEnd {
         let clock = &self.seat.clock;
         let began = clock.now();
         if self.sleeps {

@@ -30,7 +30,7 @@ impl IdleUsers {
     pub(crate) fn join(self: &Rc<Self>, hard: Duration) -> ArrivalPace {
         let mut slots = self.slots.borrow_mut();
         slots.push(UserSlot::default());
-        ArrivalPace { users: Rc::clone(self), slot: slots.len() - 1, hard }
+        ArrivalPace { users: Rc::clone(self), slot: slots.len() - 1, hard, is_waiting: false }
     }
 
     /// Gives the iteration planned for this time to a waiting user; false when none waits.
@@ -57,24 +57,8 @@ pub(crate) struct ArrivalPace {
     users: Rc<IdleUsers>,
     slot: usize,
     hard: Duration,
-}
-
-impl ArrivalPace {
-    /// Waits for a start or for the end.
-    async fn started(&self) {
-        self.users.waiting.borrow_mut().push_back(self.slot);
-        std::future::poll_fn(|context| self.poll_started(context)).await;
-    }
-
-    fn poll_started(&self, context: &Context<'_>) -> Poll<()> {
-        let mut slots = self.users.slots.borrow_mut();
-        let slot = &mut slots[self.slot];
-        if slot.job.is_some() || self.users.closed.get() {
-            return Poll::Ready(());
-        }
-        slot.waker = Some(context.waker().clone());
-        Poll::Pending
-    }
+    /// It is among those who wait.
+    is_waiting: bool,
 }
 
 impl Pace for ArrivalPace {
@@ -86,8 +70,19 @@ impl Pace for ArrivalPace {
         }
     }
 
-    async fn rest(&self) {
-        self.started().await;
+    /// Waits for a start or for the end.
+    fn poll_rest(&mut self, context: &Context<'_>) -> Poll<()> {
+        if !std::mem::replace(&mut self.is_waiting, true) {
+            self.users.waiting.borrow_mut().push_back(self.slot);
+        }
+        let mut slots = self.users.slots.borrow_mut();
+        let slot = &mut slots[self.slot];
+        if slot.job.is_some() || self.users.closed.get() {
+            self.is_waiting = false;
+            return Poll::Ready(());
+        }
+        slot.waker = Some(context.waker().clone());
+        Poll::Pending
     }
 }
 
@@ -104,7 +99,12 @@ mod tests {
         assert!(!idle.start_one(planned), "no user waits yet");
         FakeClock::new().run(async {
             assert_eq!(slots[1].next(planned, 0), Next::Rest);
-            let waiting = async { tokio::join!(slots[1].rest(), slots[0].rest()) };
+            let (first, second) = slots.split_at_mut(1);
+            let rest = |slot: &mut ArrivalPace, context: &mut Context<'_>| slot.poll_rest(context);
+            let waiting = async {
+                let second = std::future::poll_fn(|context| rest(&mut second[0], context));
+                tokio::join!(second, std::future::poll_fn(|context| rest(&mut first[0], context)))
+            };
             let starting = async {
                 assert!(idle.start_one(planned));
                 assert_eq!(idle.slots.borrow()[1].job, Some(planned));

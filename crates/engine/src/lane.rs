@@ -1,16 +1,18 @@
-//! One scenario on one worker: the loop in which virtual users ask their pacer, iterate and are counted.
+//! One scenario on one worker: its users, who ask their pacer, iterate and are counted.
 //!
-//! The loop exists once, for all executors. Planned users come from the worker's pool and go back to it when the pacer
+//! What a user does exists once, for all executors, in `lane::user`. Planned users come from the worker's pool and go back to it when the pacer
 //! sends them away; an arrival rate has a pacing task beside them, which starts idle ones and has unplanned ones made.
 
+mod user;
+
 use std::cell::Cell;
-use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::idle_users::IdleUsers;
-use crate::pacer::{Arrivals, IterationShare, Looping, Next, Pace, Ramping, Turn};
+use crate::lane::user::LaneUser;
+use crate::pacer::{Arrivals, IterationShare, Looping, Ramping, Turn};
 use crate::plan::{LanePlan, Work};
 use crate::pool::{Free, Member};
 use crate::record::LaneRecord;
@@ -19,7 +21,7 @@ use crate::run_queue::RunQueue;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 use crate::stop::StopCause;
-use crate::turns::{BusyIterations, LateStarts};
+use crate::turns::LateStarts;
 use crate::vu::{Iteration, IterationEnd, Users, VirtualUser};
 use crate::worker::{Tasks, Worker};
 
@@ -67,11 +69,10 @@ impl<F: Users> Lane<F> {
                 self.run_looping(users, || Looping { end, hard, most, share: share.clone() }, share.as_deref()).await;
             }
             Work::Ramping { vus, ramp, stripes } => {
-                let users = RunQueue::default();
+                let users = self.table();
                 for position in spread.positions(place, vus) {
                     let pace = Ramping::new(ramp.spans(stripes.unscale(position)));
-                    let lane = Rc::clone(&self);
-                    users.spawn(async move { _ = lane.run_user(None, pace).await });
+                    users.add(LaneUser::new(&self, None, pace, |_| {}));
                 }
                 users.join().await;
             }
@@ -92,17 +93,15 @@ impl<F: Users> Lane<F> {
             // A worker without users must not take what others are still doing.
             return;
         }
-        let queue = RunQueue::default();
+        let table = self.table();
         let left = Rc::new(Cell::new(0));
         for _ in 0..users {
-            let (lane, left, pace) = (Rc::clone(self), Rc::clone(&left), pace());
-            queue.spawn(async move {
-                let most = pace.most;
-                let begun = lane.run_user(None, pace).await;
-                left.set(left.get() + most.map_or(0, |most| most - begun));
-            });
+            let (left, pace) = (Rc::clone(&left), pace());
+            let most = pace.most;
+            let count = move |begun| left.set(left.get() + most.map_or(0, |most| most - begun));
+            table.add(LaneUser::new(self, None, pace, count));
         }
-        queue.join().await;
+        table.join().await;
         // What an aborted test leaves undone was not dropped because of time.
         if !self.worker.is_halted() {
             self.drop_iterations(left.get() + share.map_or(0, IterationShare::take_rest));
@@ -111,10 +110,9 @@ impl<F: Users> Lane<F> {
 
     /// Users who wait for work, and the pacing that starts them.
     async fn run_arriving(self: &Rc<Self>, open: Open, arrivals: &Arrivals, stripes: &Stripes, stripe: (u64, u64)) {
-        let users = Rc::new(RunQueue::default());
+        let users = Rc::new(self.table());
         for _ in 0..open.users.get() {
-            let (lane, pace) = (Rc::clone(self), open.idle.join(open.hard));
-            users.spawn(async move { _ = lane.run_user(None, pace).await });
+            users.add(LaneUser::new(self, None, open.idle.join(open.hard), |_| {}));
         }
         // They become idle before the first start looks for one.
         users.settle().await;
@@ -127,61 +125,14 @@ impl<F: Users> Lane<F> {
         beside.join().await;
     }
 
-    /// The one loop: ask, iterate, count. Returns how many iterations were begun.
-    async fn run_user(&self, mut member: Option<Member<F::User>>, mut pace: impl Pace) -> u64 {
-        let (mut begun, mut busy) = (0, BusyIterations::default());
-        // The end of an iteration is the start of the next one, unless something was waited for in between.
-        let mut last_end: Option<Duration> = None;
-        while !self.worker.is_halted() {
-            let mut now = last_end.take().unwrap_or_else(|| self.worker.clock.now());
-            // What is rare is boxed, so that the loop's own state is small and stays where it is.
-            let turn = match pace.next(now.saturating_sub(self.start), begun) {
-                Next::Start(turn) => turn,
-                Next::Done => break,
-                Next::Rest => {
-                    if member.is_none() {
-                        member = Box::pin(self.take_user()).await;
-                    }
-                    // When the test is stopped, the pacing ends all users.
-                    pace.rest().await;
-                    continue;
-                }
-                Next::Away(until) => {
-                    self.return_user(member.take());
-                    Box::pin(self.worker.sleep_until(self.start + until)).await;
-                    continue;
-                }
-            };
-            if member.is_none() {
-                member = Box::pin(self.take_user()).await;
-                now = self.worker.clock.now();
-            }
-            let Some(user) = &mut member else { break };
-            let (times, iteration) = self.begin(user, turn, now);
-            let (end, has_waited) = observed(user.user.iterate(iteration)).await;
-            begun += 1;
-            let Iterated { ended, lost } = self.end(user, &times, end);
-            if lost.is_none() {
-                self.fill_up(&times).await;
-            }
-            self.release(user, turn);
-            if let Some(text) = lost {
-                self.lose(member.take(), text);
-                continue;
-            }
-            // A script that never waits must not keep the event loop from other tasks.
-            if busy.is_over(has_waited, ended) {
-                tokio::task::yield_now().await;
-            } else if self.worker.min_iteration_duration.is_zero() {
-                last_end = Some(ended);
-            }
-        }
-        self.return_user(member);
-        begun
+    /// A table for the users of this lane.
+    fn table(&self) -> RunQueue {
+        let worker = Rc::clone(&self.worker);
+        RunQueue::new(move || worker.look())
     }
 
     /// A user from the pool, made again when it was lost; none when the test is stopped meanwhile.
-    async fn take_user(&self) -> Option<Member<F::User>> {
+    async fn take_user(self: Rc<Self>) -> Option<Member<F::User>> {
         let member = match self.worker.unless_halted(self.worker.pool.take()).await? {
             Free::Member(member) => member,
             Free::Number(id) => match self.worker.make(id).await {
@@ -281,14 +232,6 @@ impl<F: Users> Lane<F> {
         None
     }
 
-    /// Waits out the option `minIterationDuration`, as part of the iteration but not of its measured time.
-    async fn fill_up(&self, times: &Times) {
-        let least = self.worker.min_iteration_duration;
-        if !least.is_zero() {
-            Box::pin(self.worker.sleep_until((times.started + least).min(times.hard))).await;
-        }
-    }
-
     /// Starts iterations at their planned times, and says how far behind the last of them was.
     async fn pace(
         self: &Rc<Self>,
@@ -367,15 +310,13 @@ impl<F: Users> Lane<F> {
         }
         open.making.set(true);
         open.users.set(open.users.get() + 1);
-        let (lane, pace, making) = (Rc::clone(self), open.idle.join(open.hard), Rc::clone(&open.making));
-        users.spawn(async move {
+        let (lane, making) = (Rc::clone(self), Rc::clone(&open.making));
+        let made = async move {
             let made = lane.worker.make_first(lane.worker.next_user()).await;
             making.set(false);
-            match made {
-                Ok(member) => _ = lane.run_user(Some(member), pace).await,
-                Err(error) => lane.worker.report(Report::NotMade(error)),
-            }
-        });
+            made.map_err(|error| lane.worker.report(Report::NotMade(error))).ok()
+        };
+        users.add(LaneUser::new(self, Some(Box::pin(made)), open.idle.join(open.hard), |_| {}));
     }
 
     fn drop_iterations(&self, count: u64) {
@@ -398,18 +339,6 @@ struct Iterated {
     ended: Duration,
     /// What to log when its user is stuck for good.
     lost: Option<String>,
-}
-
-/// What a future comes to, and whether it was ever pending.
-async fn observed<T>(work: impl Future<Output = T>) -> (T, bool) {
-    let mut work = std::pin::pin!(work);
-    let mut has_waited = false;
-    let done = std::future::poll_fn(|context| {
-        let polled = work.as_mut().poll(context);
-        has_waited |= polled.is_pending();
-        polled
-    });
-    (done.await, has_waited)
 }
 
 /// What an arrival rate has beside its users.

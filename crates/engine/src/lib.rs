@@ -16,7 +16,7 @@
 //!     │  pool    the virtual users that no scenario uses now                                │
 //!     │  lane    one scenario on this worker; its users all run the one loop:               │
 //!     │              pacer says Start → iterate → record → ask the pacer again              │
-//!     │  run_queue  the users of a lane who can go on; polls them                           │
+//!     │  run_queue  the users of a lane as a table; resumes those who can go on             │
 //!     │  deadlines  sets the `Interrupt` of users whose grace is over                       │
 //!     │  watch   a second's snapshot of the samples, the lag of the event loop, CPU         │
 //!     └─────────────────────────────────────────────────────────────────────────────────────┘
@@ -70,4 +70,4 @@ pub use plan::Plan;
 pub use run::run;
 pub use state::RunState;
 pub use stop::{Interrupt, StopCause, StopReason, Stopper};
-pub use vu::{CreateError, Iteration, IterationEnd, Users, VirtualUser, VuContext};
+pub use vu::{CreateError, Iteration, IterationEnd, Progress, Users, VirtualUser, VuContext};

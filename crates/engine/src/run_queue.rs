@@ -1,75 +1,137 @@
-//! The users of a lane who can go on, in the order in which they were woken, and what polls them.
+//! The users of a lane as a table: who can go on, in the order in which they asked, and what resumes them.
 //!
-//! A user is polled three or four times an iteration, so a poll has to be cheap: as a task of tokio each user paid some
-//! two hundred instructions a poll for the task's state, its budget and its scheduler. Here a wake is a push, and all
-//! users of a lane are one task of tokio. That task gives way after as many polls as tokio allows its own tasks before
-//! it looks at sockets and timers, and when the users have used up the budget that tokio gives a task.
+//! A user is resumed three times an iteration, so that has to be cheap: as a task of tokio each paid some two hundred
+//! instructions a time for the task's state, its budget and its scheduler. Here a user is a number in a queue, and all
+//! users of a lane are one task of tokio. What wakes a user on its own thread pushes the number; only other threads
+//! take a lock.
 //!
-//! Wakers may be called on any thread. A user that panics takes the task down with it.
+//! Users do one kind of work at a time (run their script, send, receive) and ask for another turn between two kinds.
+//! Turns come in the order of asking, so each kind is done for all who are ready before the next begins: code that is
+//! in the processor's cache runs faster, the kernel's and the server's too. The more the better: 64 users did 9 % more
+//! requests than in groups of 32, 128 users 22 %, 1,000 users 78 %.
+//!
+//! The task gives way after as many turns as tokio allows its own tasks before it looks at sockets and timers, and when
+//! the users have used up the budget that tokio gives a task. A user that panics takes the task down with it.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use tokio::task::coop::has_budget_remaining;
 
-/// Polls before sockets and timers have their turn: tokio's own number.
-const POLLS: usize = 61;
+use crate::vu::Progress;
 
-/// The users of one lane.
-#[derive(Default)]
-pub(crate) struct RunQueue {
-    tasks: RefCell<Vec<Option<Box<Task>>>>,
-    /// Tasks that have not ended.
-    left: Cell<usize>,
-    is_closed: Cell<bool>,
-    /// Those of `Ready::woken` whose turn has come, the first one last.
-    turn: RefCell<Vec<usize>>,
-    ready: Arc<Ready>,
+/// Turns before sockets and timers have theirs: tokio's own number.
+const TURNS: usize = 61;
+
+/// So many users wait for each other to do one kind of work; bounded, because a user sends only when all of them have
+/// run.
+const GROUP: usize = 1024;
+
+/// Someone in the table.
+pub(crate) trait Resumable {
+    /// Goes on for one turn. Whoever waits is resumed again once its waker was called.
+    fn resume(&mut self, context: &mut Context<'_>) -> Progress<()>;
 }
 
-/// One user.
-struct Task {
-    work: Pin<Box<dyn Future<Output = ()>>>,
+impl Resumable for Pin<Box<dyn Future<Output = ()>>> {
+    fn resume(&mut self, context: &mut Context<'_>) -> Progress<()> {
+        if self.as_mut().poll(context).is_ready() { Progress::Over(()) } else { Progress::Waits }
+    }
+}
+
+/// The users of one lane.
+pub(crate) struct RunQueue {
+    /// Among those of its thread.
+    number: usize,
+    entries: RefCell<Vec<Option<Box<Entry>>>>,
+    /// Users whose life is not over.
+    left: Cell<usize>,
+    is_closed: Cell<bool>,
+    /// Those of `woken` whose turn has come, the first one last.
+    turn: RefCell<Vec<usize>>,
+    here: Rc<Here>,
+    elsewhere: Arc<Elsewhere>,
+    /// Looks for what has arrived for users.
+    look: Box<dyn Fn()>,
+}
+
+struct Entry {
+    user: Box<dyn Resumable>,
     waker: Waker,
     woken: Arc<Woken>,
 }
 
-/// Who was woken.
+/// Who was woken on the queue's own thread.
 #[derive(Default)]
-struct Ready(Mutex<ReadyState>);
+struct Here {
+    woken: RefCell<Vec<usize>>,
+    /// Whether the task that resumes the users waits for one to be woken.
+    is_idle: Cell<bool>,
+    driver: RefCell<Option<Waker>>,
+}
+
+/// Who was woken by other threads.
+#[derive(Default)]
+struct Elsewhere {
+    has_woken: AtomicBool,
+    state: Mutex<WokenElsewhere>,
+}
 
 #[derive(Default)]
-struct ReadyState {
+struct WokenElsewhere {
     woken: Vec<usize>,
-    /// Of the task that polls the users, while it waits for one to be woken.
     driver: Option<Waker>,
 }
 
-impl Ready {
-    fn lock(&self) -> MutexGuard<'_, ReadyState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+thread_local! {
+    /// A number that no other thread ever has.
+    static THREAD: u64 = {
+        static THREADS: AtomicU64 = AtomicU64::new(0);
+        THREADS.fetch_add(1, Ordering::Relaxed)
+    };
+    /// The queues of this thread, by number.
+    static QUEUES: RefCell<Vec<Option<Rc<Here>>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Here {
+    fn add(&self, user: usize) {
+        self.woken.borrow_mut().push(user);
+        if self.is_idle.take()
+            && let Some(driver) = &*self.driver.borrow()
+        {
+            driver.wake_by_ref();
+        }
+    }
+}
+
+impl Elsewhere {
+    fn lock(&self) -> MutexGuard<'_, WokenElsewhere> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, task: usize) {
+    fn add(&self, user: usize) {
         let mut state = self.lock();
-        state.woken.push(task);
+        state.woken.push(user);
+        self.has_woken.store(true, Ordering::Release);
         let driver = state.driver.take();
         drop(state);
-        if let Some(driver) = driver {
-            driver.wake();
-        }
+        driver.into_iter().for_each(Waker::wake);
     }
 }
 
 /// The waker of one user.
 struct Woken {
-    task: usize,
+    user: usize,
     is_queued: AtomicBool,
-    ready: Arc<Ready>,
+    /// Thread and number of the queue.
+    thread: u64,
+    queue: usize,
+    elsewhere: Arc<Elsewhere>,
 }
 
 impl Wake for Woken {
@@ -78,25 +140,61 @@ impl Wake for Woken {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.is_queued.swap(true, Ordering::AcqRel) {
-            self.ready.add(self.task);
+        // A thread that is ending has no locals any more: then the queue is gone, or it is another thread's.
+        if THREAD.try_with(|thread| *thread == self.thread).unwrap_or(false) {
+            // Another thread may come in between: then the user has a turn too many, and finds nothing to do.
+            if !self.is_queued.load(Ordering::Relaxed) {
+                self.is_queued.store(true, Ordering::Relaxed);
+                let add = |queues: &RefCell<Vec<Option<Rc<Here>>>>| {
+                    queues.borrow()[self.queue].iter().for_each(|here| here.add(self.user));
+                };
+                _ = QUEUES.try_with(add);
+            }
+        } else if !self.is_queued.swap(true, Ordering::AcqRel) {
+            self.elsewhere.add(self.user);
         }
     }
 }
 
 impl RunQueue {
-    /// Adds a user, to be polled behind those who are ready.
-    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + 'static) {
-        let mut tasks = self.tasks.borrow_mut();
-        let task = tasks.len();
-        let woken = Arc::new(Woken { task, is_queued: AtomicBool::new(true), ready: Arc::clone(&self.ready) });
-        tasks.push(Some(Box::new(Task { work: Box::pin(work), waker: Waker::from(Arc::clone(&woken)), woken })));
-        drop(tasks);
-        self.left.set(self.left.get() + 1);
-        self.ready.add(task);
+    /// A table without users. `look` is called when no user can go on, to wake those for whom something has arrived.
+    pub(crate) fn new(look: impl Fn() + 'static) -> RunQueue {
+        let here = Rc::<Here>::default();
+        let number = QUEUES.with_borrow_mut(|queues| {
+            queues.push(Some(Rc::clone(&here)));
+            queues.len() - 1
+        });
+        RunQueue {
+            number,
+            entries: RefCell::default(),
+            left: Cell::default(),
+            is_closed: Cell::default(),
+            turn: RefCell::default(),
+            here,
+            elsewhere: Arc::default(),
+            look: Box::new(look),
+        }
     }
 
-    /// Polls users until all have ended.
+    /// Adds a user, to be resumed behind those who are ready.
+    pub(crate) fn add(&self, user: impl Resumable + 'static) {
+        let mut entries = self.entries.borrow_mut();
+        let at = entries.len();
+        let woken = Arc::new(Woken {
+            user: at,
+            is_queued: AtomicBool::new(true),
+            thread: THREAD.with(|thread| *thread),
+            queue: self.number,
+            elsewhere: Arc::clone(&self.elsewhere),
+        });
+        let waker = Waker::from(Arc::clone(&woken));
+        entries.push(Some(Box::new(Entry { user: Box::new(user), waker, woken })));
+        drop(entries);
+        self.left.set(self.left.get() + 1);
+        self.here.add(at);
+    }
+
+    /// Resumes users until the lives of all are over.
     pub(crate) async fn join(&self) {
         self.close();
         self.run().await;
@@ -105,38 +203,36 @@ impl RunQueue {
     /// No user will be added: `run` may return.
     pub(crate) fn close(&self) {
         self.is_closed.set(true);
-        let driver = self.ready.lock().driver.take();
-        driver.into_iter().for_each(Waker::wake);
+        self.here.driver.borrow().iter().for_each(Waker::wake_by_ref);
     }
 
-    /// Polls users until the queue is closed and all have ended.
+    /// Resumes users until the queue is closed and the lives of all are over.
     pub(crate) async fn run(&self) {
-        self.poll_until(|queue| queue.is_closed.get() && queue.left.get() == 0).await;
+        self.resume_until(|queue| queue.is_closed.get() && queue.left.get() == 0).await;
     }
 
-    /// Polls users until none can go on.
+    /// Resumes users until none can go on.
     pub(crate) async fn settle(&self) {
-        self.poll_until(|queue| queue.turn.borrow().is_empty() && queue.ready.lock().woken.is_empty()).await;
+        self.resume_until(RunQueue::is_empty).await;
     }
 
-    async fn poll_until(&self, is_over: impl Fn(&RunQueue) -> bool) {
-        poll_fn(|context| self.poll_some(context, &is_over)).await;
+    async fn resume_until(&self, is_over: impl Fn(&RunQueue) -> bool) {
+        poll_fn(|context| self.resume_some(context, &is_over)).await;
     }
 
-    fn poll_some(&self, context: &mut Context<'_>, is_over: impl Fn(&RunQueue) -> bool) -> Poll<()> {
-        for _ in 0..POLLS {
-            let Some(task) = self.next() else {
+    fn resume_some(&self, context: &mut Context<'_>, is_over: impl Fn(&RunQueue) -> bool) -> Poll<()> {
+        for _ in 0..TURNS {
+            let Some(user) = self.next() else {
                 if is_over(self) {
                     return Poll::Ready(());
                 }
-                let mut ready = self.ready.lock();
-                if ready.woken.is_empty() {
-                    ready.driver = Some(context.waker().clone());
+                (self.look)();
+                if self.is_idle(context) {
                     return Poll::Pending;
                 }
                 continue;
             };
-            self.poll_task(task);
+            self.resume(user);
             if !has_budget_remaining() {
                 break;
             }
@@ -149,24 +245,66 @@ impl RunQueue {
         Poll::Pending
     }
 
+    /// Whether nobody can go on; then the task is woken with the first who can.
+    fn is_idle(&self, context: &Context<'_>) -> bool {
+        let mut elsewhere = self.elsewhere.lock();
+        if !self.here.woken.borrow().is_empty() || !elsewhere.woken.is_empty() {
+            return false;
+        }
+        elsewhere.driver = Some(context.waker().clone());
+        drop(elsewhere);
+        *self.here.driver.borrow_mut() = Some(context.waker().clone());
+        self.here.is_idle.set(true);
+        true
+    }
+
+    fn is_empty(&self) -> bool {
+        self.turn.borrow().is_empty()
+            && self.here.woken.borrow().is_empty()
+            && !self.elsewhere.has_woken.load(Ordering::Acquire)
+    }
+
     /// The user whose turn it is.
     fn next(&self) -> Option<usize> {
         let mut turn = self.turn.borrow_mut();
         if turn.is_empty() {
-            std::mem::swap(&mut *turn, &mut self.ready.lock().woken);
+            if self.elsewhere.has_woken.load(Ordering::Acquire) {
+                let mut elsewhere = self.elsewhere.lock();
+                self.elsewhere.has_woken.store(false, Ordering::Relaxed);
+                self.here.woken.borrow_mut().append(&mut elsewhere.woken);
+            }
+            std::mem::swap(&mut *turn, &mut self.here.woken.borrow_mut());
             turn.reverse();
         }
         turn.pop()
     }
 
-    fn poll_task(&self, at: usize) {
-        // Taken out, because a task may add another one.
-        let Some(mut task) = self.tasks.borrow_mut()[at].take() else { return };
-        task.woken.is_queued.store(false, Ordering::Release);
-        match task.work.as_mut().poll(&mut Context::from_waker(&task.waker)) {
-            Poll::Pending => self.tasks.borrow_mut()[at] = Some(task),
-            Poll::Ready(()) => self.left.set(self.left.get() - 1),
+    fn resume(&self, at: usize) {
+        // Taken out, because a user may add another one.
+        let Some(mut entry) = self.entries.borrow_mut()[at].take() else { return };
+        entry.woken.is_queued.store(false, Ordering::Release);
+        let progress = loop {
+            match entry.user.resume(&mut Context::from_waker(&entry.waker)) {
+                Progress::Again if self.here.woken.borrow().len() >= GROUP => {}
+                progress => break progress,
+            }
+        };
+        if progress == Progress::Over(()) {
+            self.left.set(self.left.get() - 1);
+            return;
         }
+        if progress == Progress::Again && !entry.woken.is_queued.load(Ordering::Relaxed) {
+            entry.woken.is_queued.store(true, Ordering::Relaxed);
+            self.here.woken.borrow_mut().push(at);
+        }
+        self.entries.borrow_mut()[at] = Some(entry);
+    }
+}
+
+impl Drop for RunQueue {
+    fn drop(&mut self) {
+        // Its number is given to no other, whoever may still hold a waker.
+        QUEUES.with_borrow_mut(|queues| queues[self.number] = None);
     }
 }
 
@@ -178,6 +316,13 @@ mod tests {
     use tokio::task::yield_now;
 
     type Diary = Rc<RefCell<Vec<&'static str>>>;
+
+    impl RunQueue {
+        fn spawn(&self, work: impl Future<Output = ()> + 'static) {
+            let work: Pin<Box<dyn Future<Output = ()>>> = Box::pin(work);
+            self.add(work);
+        }
+    }
 
     /// Pending once, and woken at once.
     async fn hop() {
@@ -191,7 +336,7 @@ mod tests {
 
     #[test]
     fn users_have_their_turn_in_the_order_in_which_they_were_woken() {
-        let (queue, diary) = (RunQueue::default(), Diary::default());
+        let (queue, diary) = (RunQueue::new(|| {}), Diary::default());
         for names in [["a1", "a2"], ["b1", "b2"], ["c1", "c2"]] {
             let diary = Rc::clone(&diary);
             queue.spawn(async move {
@@ -206,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_user_may_add_another_and_the_queue_waits_for_both() {
-        let (queue, diary) = (Rc::new(RunQueue::default()), Diary::default());
+        let (queue, diary) = (Rc::new(RunQueue::new(|| {})), Diary::default());
         let (inner, log) = (Rc::clone(&queue), Rc::clone(&diary));
         queue.spawn(async move {
             let second = Rc::clone(&log);
@@ -222,9 +367,9 @@ mod tests {
 
     #[test]
     fn settling_ends_when_everybody_waits_and_running_when_the_queue_is_closed_too() {
-        let (queue, clock) = (Rc::new(RunQueue::default()), FakeClock::new());
+        let (queue, clock) = (Rc::new(RunQueue::new(|| {})), FakeClock::new());
         let (gate, diary) = (Rc::new(tokio::sync::Notify::new()), Diary::default());
-        for _ in 0..3 * POLLS {
+        for _ in 0..3 * TURNS {
             let (gate, diary) = (Rc::clone(&gate), Rc::clone(&diary));
             queue.spawn(async move {
                 diary.borrow_mut().push("waits");
@@ -234,11 +379,11 @@ mod tests {
         }
         clock.run(async {
             queue.settle().await;
-            assert_eq!(diary.borrow().len(), 3 * POLLS, "all have begun to wait");
+            assert_eq!(diary.borrow().len(), 3 * TURNS, "all have begun to wait");
             let running = Rc::clone(&queue);
             let running = tokio::task::spawn_local(async move { running.run().await });
             gate.notify_waiters();
-            while diary.borrow().len() < 6 * POLLS {
+            while diary.borrow().len() < 6 * TURNS {
                 yield_now().await;
             }
             yield_now().await;
@@ -250,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_user_who_is_always_ready_leaves_time_for_other_tasks() {
-        let (queue, polls) = (RunQueue::default(), Rc::new(Cell::new(0)));
+        let (queue, polls) = (RunQueue::new(|| {}), Rc::new(Cell::new(0)));
         let (is_over, seen) = (Rc::new(Cell::new(false)), Rc::clone(&polls));
         let ends = Rc::clone(&is_over);
         queue.spawn(async move {
@@ -266,12 +411,12 @@ mod tests {
             });
             queue.join().await;
         });
-        assert!((1..=3 * POLLS).contains(&polls.get()), "{} polls", polls.get());
+        assert!((1..=3 * TURNS).contains(&polls.get()), "{} polls", polls.get());
     }
 
     #[test]
     fn users_are_woken_from_other_threads() {
-        let queue = RunQueue::default();
+        let queue = RunQueue::new(|| {});
         for _ in 0..100 {
             queue.spawn(async {
                 let (told, heard) = tokio::sync::oneshot::channel();
@@ -282,5 +427,53 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(queue.join());
         assert_eq!(queue.left.get(), 0);
+    }
+
+    /// Does its kinds of work, one a turn.
+    struct Kinds(Diary, Vec<&'static str>);
+
+    impl Resumable for Kinds {
+        fn resume(&mut self, _: &mut Context<'_>) -> Progress<()> {
+            self.0.borrow_mut().push(self.1.remove(0));
+            if self.1.is_empty() { Progress::Over(()) } else { Progress::Again }
+        }
+    }
+
+    #[test]
+    fn each_kind_of_work_is_done_for_all_before_the_next() {
+        let (queue, diary) = (RunQueue::new(|| {}), Diary::default());
+        for kinds in [["runs 1", "sends 1"], ["runs 2", "sends 2"]] {
+            queue.add(Kinds(Rc::clone(&diary), kinds.into()));
+        }
+        FakeClock::new().run(queue.join());
+        assert_eq!(*diary.borrow(), ["runs 1", "runs 2", "sends 1", "sends 2"]);
+    }
+
+    /// What has arrived is looked for when nobody can go on, not while others still run.
+    #[test]
+    fn arrivals_are_looked_for_when_nobody_can_go_on() {
+        let (diary, waiting) = (Diary::default(), Rc::new(Cell::new(None::<Waker>)));
+        let (log, arrives) = (Rc::clone(&diary), Rc::clone(&waiting));
+        let queue = RunQueue::new(move || {
+            log.borrow_mut().push("looks");
+            arrives.take().into_iter().for_each(Waker::wake);
+        });
+        for name in ["a", "b"] {
+            let (log, waiting) = (Rc::clone(&diary), Rc::clone(&waiting));
+            queue.spawn(async move {
+                log.borrow_mut().push(name);
+                if name == "a" {
+                    let mut is_first = true;
+                    poll_fn(|context| {
+                        waiting.set(Some(context.waker().clone()));
+                        if std::mem::take(&mut is_first) { Poll::Pending } else { Poll::Ready(()) }
+                    })
+                    .await;
+                    log.borrow_mut().push("a goes on");
+                }
+            });
+        }
+        FakeClock::new().run(queue.join());
+        assert_eq!(*diary.borrow(), ["a", "b", "looks", "a goes on"]);
     }
 }

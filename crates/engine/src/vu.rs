@@ -1,12 +1,15 @@
 //! The traits through which the engine drives virtual users without knowing what they do.
 //!
-//! `Users` makes them, each on the worker where it will live; `VirtualUser` runs iterations. The engine never drops the
-//! future of an iteration before it has resolved: to cut one short it sets the `Interrupt` of the user's `VuContext`.
+//! `Users` makes them, each on the worker where it will live; `VirtualUser` runs iterations, resumed from the table of
+//! its lane. The engine never drops a user in the middle of an iteration: to cut one short it sets the `Interrupt` of
+//! the user's `VuContext`.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use metrics::batches::Note;
@@ -20,11 +23,28 @@ use crate::stop::Interrupt;
 
 /// Someone who runs iterations. Lives on one worker thread, never moves to another.
 pub trait VirtualUser: 'static {
-    /// Runs one iteration to its end. Never dropped before it has resolved: to cut it short the engine sets the
-    /// `Interrupt` of its `VuContext`, and the future then resolves soon to `Interrupted`, or to `Lost` when the user
-    /// cannot leave. The implementor records what happens inside (requests, checks, data); the engine records the
-    /// iteration itself.
-    fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd>;
+    /// Begins an iteration, which `resume` then runs. The implementor records what happens inside (requests, checks,
+    /// data); the engine records the iteration itself.
+    fn begin(&mut self, iteration: Iteration);
+
+    /// Goes on with the iteration: with one kind of work, as far as it can without waiting. Called until the iteration
+    /// has ended, and never given up before: to cut it short the engine sets the `Interrupt` of the user's
+    /// `VuContext`, and it then ends soon as `Interrupted`, or as `Lost` when the user cannot leave.
+    fn resume(&mut self, context: &mut Context<'_>) -> Progress<IterationEnd>;
+
+    /// Runs an iteration from its beginning to its end, for whoever has a single user.
+    fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd> {
+        self.begin(iteration);
+        poll_fn(|context| {
+            loop {
+                match self.resume(context) {
+                    Progress::Over(end) => return Poll::Ready(end),
+                    Progress::Waits => return Poll::Pending,
+                    Progress::Again => {}
+                }
+            }
+        })
+    }
 
     /// The iteration that ran last ended at this time (nanoseconds since the Unix epoch): whatever sums it up carries
     /// it.
@@ -48,6 +68,17 @@ pub trait VirtualUser: 'static {
     }
 }
 
+/// How far somebody has come who was resumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress<T> {
+    /// It is over, and has come to this.
+    Over(T),
+    /// There is another kind of work to do (sending, running the script), once others have done theirs.
+    Again,
+    /// It waits, and has seen to it that its waker is called.
+    Waits,
+}
+
 /// Makes virtual users, on the worker thread where they will live.
 pub trait Users: Send + Sync + 'static {
     /// What is made.
@@ -56,6 +87,16 @@ pub trait Users: Send + Sync + 'static {
     /// Makes the user that this context is for. May take time (init code runs); called before the scenarios start, or
     /// later for the unplanned users of arrival-rate executors.
     fn create(&self, context: VuContext) -> impl Future<Output = Result<Self::User, CreateError>>;
+
+    /// What runs on the thread of a worker for as long as it lives, beside its users and from before the first is made:
+    /// whatever wakes them. Nothing by default.
+    fn drive(&self) -> Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Wakes users of the calling worker for whom something has arrived, without waiting: called when none can go on,
+    /// and cheaper than waiting for `drive` to notice.
+    fn look(&self) {}
 }
 
 /// Init code failed in a virtual user: the message is for the person who wrote the script.
@@ -135,7 +176,7 @@ pub struct Iteration {
 }
 
 /// How an iteration ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IterationEnd {
     /// Ran to its end, also when the script threw (k6 counts it as completed).
     Completed,

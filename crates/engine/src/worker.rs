@@ -152,6 +152,7 @@ impl<F: Users> Worker<F> {
         background.spawn(async move { worker.halt_when_stopped().await });
         let worker = Rc::clone(&self);
         background.spawn(async move { worker.deadlines.run(&worker.clock).await });
+        background.spawn(self.setup.users.drive());
         if let Err(error) = self.make_planned_users().await {
             self.report(Report::Failed(error));
         }
@@ -265,6 +266,11 @@ impl<F: Users> Worker<F> {
             let snapshot = self.recorder.take();
             self.report(Report::Tick { worker: self.index, number, at: now, snapshot, lately });
         }
+    }
+
+    /// Wakes users for whom something has arrived.
+    pub(crate) fn look(&self) {
+        self.setup.users.look();
     }
 
     /// There was load until then.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_macros, reason = "prints a figure for whoever runs it alone")]
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,9 +13,13 @@ use onrush_engine::scenario::Scenarios;
 use onrush_engine::segment::Stripes;
 use onrush_engine::{
     CreateError, Event, Iteration, IterationEnd, Outcome, Plan, RunConfig, RunError, StopCause, Stopper, Users,
-    VirtualUser, VuContext, run,
+    VuContext, run,
 };
 use serde_json::{Value, json};
+
+mod by_future;
+
+use by_future::{ByFuture, Iterate};
 
 /// What each iteration of a user does.
 #[derive(Clone, Copy)]
@@ -40,15 +45,15 @@ struct Simple(Habit);
 struct SimpleUser(Habit, VuContext);
 
 impl Users for Simple {
-    type User = SimpleUser;
+    type User = ByFuture<SimpleUser>;
 
-    async fn create(&self, seat: VuContext) -> Result<SimpleUser, CreateError> {
-        Ok(SimpleUser(self.0, seat))
+    async fn create(&self, seat: VuContext) -> Result<ByFuture<SimpleUser>, CreateError> {
+        Ok(ByFuture::new(SimpleUser(self.0, seat)))
     }
 }
 
-impl VirtualUser for SimpleUser {
-    async fn iterate(&mut self, iteration: Iteration) -> IterationEnd {
+impl Iterate for SimpleUser {
+    async fn iterate(self: Rc<Self>, iteration: Iteration) -> IterationEnd {
         let clock = &self.1.clock;
         match self.0 {
             Habit::Sleep(time) => clock.sleep(time).await,

@@ -69,21 +69,18 @@ enum State {
     Returned,
 }
 
-/// Users of a worker who wait for others to do the same kind of work. Code that is in the processor's cache runs
-/// faster, the kernel's and the server's too, and more answers are there each time somebody looks for them. The more
-/// the better: 64 users did 9 % more requests than in groups of 32, 128 users 22 %, 1,000 users 78 %. Bounded, because
-/// a user sends only when all of its group have run.
-const GROUP: u32 = 1024;
-
-thread_local! {
-    /// How many of this worker's users do so now.
-    static GROUPED: Cell<u32> = const { Cell::new(0) };
+/// How far a job has come.
+pub enum Advance<E> {
+    /// It is over. `None`: the coroutine returned, or was given up, instead of finishing it.
+    Over(Option<E>),
+    /// What comes next is another kind of work: running JavaScript, sending, receiving.
+    OtherWork,
+    /// It waits, and its waker will be called.
+    Waits,
 }
 
 /// The outside of a coroutine.
 pub struct Fiber<J: 'static, E: 'static> {
-    is_alone: bool,
-    is_grouped: bool,
     coroutine: Option<Coroutine<Resume, Signal, (), DefaultStack>>,
     exchange: Rc<Exchange<J, E>>,
     state: State,
@@ -126,8 +123,6 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
             }
         });
         Ok(Fiber {
-            is_alone: false,
-            is_grouped: false,
             coroutine: Some(coroutine),
             exchange,
             state: State::Idle,
@@ -150,11 +145,6 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
             self.exchange.job.set(Some(job));
             self.state = State::Starting;
         }
-    }
-
-    /// There are no others of its kind on the worker: it does not wait for them.
-    pub fn stays_alone(&mut self) {
-        self.is_alone = true;
     }
 
     /// Whether it has returned.
@@ -194,51 +184,60 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         None
     }
 
-    /// Goes on with the job until there is nothing to do, or until what comes next is another kind of work: running
-    /// JavaScript, sending, receiving. Each kind is done for all users who are ready, or `GROUP` of them, before the
-    /// next kind begins.
+    /// Goes on with the job as far as it can without waiting, whatever kind of work that is.
     pub fn poll_job(&mut self, cx: &mut Context<'_>) -> Poll<Option<E>> {
-        if std::mem::take(&mut self.is_grouped) {
-            GROUPED.set(GROUPED.get() - 1);
-        }
         loop {
-            let resume = match std::mem::replace(&mut self.state, State::Returned) {
-                State::Starting => Resume::Run,
-                state @ (State::Paused | State::Preempted(_)) => match self.compute(state, cx) {
-                    Poll::Ready(None) if matches!(self.state, State::Paused | State::Preempted(_)) => {
-                        give_way(cx);
-                        return Poll::Pending;
-                    }
-                    Poll::Ready(None) if self.given_up.is_none() => continue,
-                    end => return end,
-                },
-                State::Answered => Resume::Ready,
-                State::Asking(wait) => match self.poll_wait(wait, cx) {
-                    Some(resume) => resume,
-                    None => return Poll::Pending,
-                },
-                State::Waiting(wait) => match self.poll_wait(wait, cx) {
-                    Some(Resume::Ready) if self.joins_group() => {
-                        self.state = State::Answered;
-                        cx.waker().wake_by_ref();
-                        return Poll::Pending;
-                    }
-                    Some(resume) => resume,
-                    None => return Poll::Pending,
-                },
-                State::Idle | State::Returned => return Poll::Ready(None),
-            };
-            if let Some(end) = self.switch_to(resume) {
-                return Poll::Ready(Some(end));
+            match self.advance(cx) {
+                Advance::Over(end) => return Poll::Ready(end),
+                Advance::Waits => return Poll::Pending,
+                Advance::OtherWork => {}
             }
-            if matches!(self.state, State::Asking(_)) && self.joins_group() {
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
-            }
-            if matches!(self.state, State::Paused | State::Preempted(_)) {
+        }
+    }
+
+    /// Goes on with the job until there is nothing to do, or until what comes next is another kind of work: running
+    /// JavaScript, sending, receiving. Whoever has many such jobs does each kind for all before the next.
+    pub fn advance(&mut self, cx: &mut Context<'_>) -> Advance<E> {
+        let resume = match std::mem::replace(&mut self.state, State::Returned) {
+            State::Starting => Resume::Run,
+            State::Answered => Resume::Ready,
+            State::Asking(wait) => match self.poll_wait(wait, cx) {
+                Some(resume) => resume,
+                None => return Advance::Waits,
+            },
+            State::Waiting(wait) => match self.poll_wait(wait, cx) {
+                Some(Resume::Ready) => {
+                    self.state = State::Answered;
+                    return Advance::OtherWork;
+                }
+                Some(resume) => resume,
+                None => return Advance::Waits,
+            },
+            state @ (State::Paused | State::Preempted(_)) => return self.go_on_computing(state, cx),
+            State::Idle | State::Returned => return Advance::Over(None),
+        };
+        match self.switch_to(resume) {
+            Some(end) => Advance::Over(Some(end)),
+            None => self.suspended(cx),
+        }
+    }
+
+    /// The coroutine was suspended, or has returned.
+    fn suspended(&self, cx: &mut Context<'_>) -> Advance<E> {
+        match self.state {
+            State::Paused | State::Preempted(_) => {
                 give_way(cx);
-                return Poll::Pending;
+                Advance::Waits
             }
+            _ => Advance::OtherWork,
+        }
+    }
+
+    fn go_on_computing(&mut self, state: State, cx: &mut Context<'_>) -> Advance<E> {
+        match self.compute(state, cx) {
+            Poll::Pending => Advance::Waits,
+            Poll::Ready(None) if self.given_up.is_none() => self.suspended(cx),
+            Poll::Ready(end) => Advance::Over(end),
         }
     }
 
@@ -315,14 +314,6 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         found
     }
 
-    /// Whether to let others do the kind of work that this user just did, before it does another.
-    fn joins_group(&mut self) -> bool {
-        let grouped = GROUPED.get();
-        self.is_grouped = !self.is_alone && grouped < GROUP;
-        GROUPED.set(grouped + u32::from(self.is_grouped));
-        self.is_grouped
-    }
-
     /// Polls what the coroutine waits for; how to resume it, unless it continues waiting.
     fn poll_wait(&mut self, mut wait: NonNull<dyn Wait>, cx: &mut Context<'_>) -> Option<Resume> {
         if self.switch.stop.is_set() {
@@ -342,9 +333,6 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
 
 impl<J: 'static, E: 'static> Drop for Fiber<J, E> {
     fn drop(&mut self) {
-        if self.is_grouped {
-            GROUPED.set(GROUPED.get() - 1);
-        }
         self.quit();
         let unfinished = self.coroutine.as_ref().is_some_and(|c| c.started() && !c.done());
         if unfinished {

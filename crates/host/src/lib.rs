@@ -74,7 +74,7 @@ pub mod js {
 
 pub use building::Building;
 pub use extensions::Extensions;
-pub use fiber::{Fiber, GivenUp, Jobs};
+pub use fiber::{Advance, Fiber, GivenUp, Jobs};
 pub use runtime::{DEFAULT_MEMORY_LIMIT, enter, space_collections, trim_objects};
 pub use stop::{Stop, StopFlag};
 pub use switch::{SLICE, Switch};

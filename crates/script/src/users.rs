@@ -1,12 +1,13 @@
 //! Virtual users for the engine: it says when, the script says what.
 
-use std::future::poll_fn;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Context;
 
 use engine::vu::CreateError;
-use engine::{Iteration, IterationEnd, StopReason, Users, VirtualUser, VuContext};
-use host::GivenUp;
+use engine::{Iteration, IterationEnd, Progress, StopReason, Users, VirtualUser, VuContext};
+use host::{Advance, GivenUp};
 use metrics::TagSet;
 use metrics::batches::Note;
 
@@ -41,6 +42,25 @@ impl Users for ScriptUsers {
         init_ended(ended, limit, stuck).map_err(failed)?;
         Ok(ScriptUser { fiber, vu })
     }
+
+    /// The sockets of a worker's users wait in a reactor of its own. Without one (no descriptor is left) they wait in
+    /// tokio's.
+    fn drive(&self) -> Pin<Box<dyn Future<Output = ()>>> {
+        let installed = wire::Reactor::install();
+        Box::pin(async move {
+            match installed {
+                Ok(installed) => {
+                    let ended = Rc::clone(installed.reactor()).drive().await;
+                    panic!("the event loop of a worker's sockets failed: {ended:?}");
+                }
+                Err(_) => std::future::pending().await,
+            }
+        })
+    }
+
+    fn look(&self) {
+        wire::Reactor::look_here();
+    }
 }
 
 impl ScriptUser {
@@ -65,18 +85,20 @@ pub struct ScriptUser {
 }
 
 impl VirtualUser for ScriptUser {
-    // Not an async function: its future would hold the iteration, and would be moved with it.
-    fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd> {
+    fn begin(&mut self, iteration: Iteration) {
         self.fiber.start(Job::Iterate(iteration));
-        poll_fn(|context| {
-            self.fiber.poll_job(context).map(|end| match end {
-                Some(JobEnd::Iteration(end)) => end,
-                _ => match self.fiber.given_up() {
-                    Some(given_up) => IterationEnd::Lost(self.farewell(given_up)),
-                    None => IterationEnd::Interrupted,
-                },
-            })
-        })
+    }
+
+    fn resume(&mut self, context: &mut Context<'_>) -> Progress<IterationEnd> {
+        match self.fiber.advance(context) {
+            Advance::Over(Some(JobEnd::Iteration(end))) => Progress::Over(end),
+            Advance::Over(_) => Progress::Over(match self.fiber.given_up() {
+                Some(given_up) => IterationEnd::Lost(self.farewell(given_up)),
+                None => IterationEnd::Interrupted,
+            }),
+            Advance::OtherWork => Progress::Again,
+            Advance::Waits => Progress::Waits,
+        }
     }
 
     fn ended(&mut self, at_ns: u64) {

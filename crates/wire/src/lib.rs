@@ -46,6 +46,7 @@ pub use departures::Departures;
 pub use failure::{Failure, FailureKind, Step};
 pub use failure_map::http2_error_name;
 pub use io::listener::Listener;
+pub use io::reactor::{Installed, Reactor};
 pub use io::socket::Socket;
 pub use io::stamps::wall_ns;
 pub use io::timer;

@@ -3,8 +3,8 @@
 //!
 //! Times are elapsed since the start of the scenario. No iteration starts at or after the regular end.
 
-use std::future::Future;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::ramp::ActiveSpan;
@@ -40,8 +40,8 @@ pub trait Pace {
     fn next(&mut self, elapsed: Duration, begun: u64) -> Next;
 
     /// Waits until there is something new to ask, after `Next::Rest`.
-    fn rest(&self) -> impl Future<Output = ()> {
-        std::future::ready(())
+    fn poll_rest(&mut self, _context: &Context<'_>) -> Poll<()> {
+        Poll::Ready(())
     }
 }
 

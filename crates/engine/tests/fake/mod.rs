@@ -9,6 +9,7 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -20,9 +21,14 @@ use onrush_engine::scenario::Scenarios;
 use onrush_engine::segment::Stripes;
 use onrush_engine::{
     CreateError, Event, Iteration, IterationEnd, Outcome, Plan, RunConfig, RunError, RunState, Stopper, Users,
-    VirtualUser, VuContext,
+    VuContext,
 };
 use serde_json::Value;
+
+#[path = "../by_future/mod.rs"]
+mod by_future;
+
+use by_future::{ByFuture, Iterate};
 
 /// One iteration of the diary. Times in ms since the start of the scenarios.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,19 +79,19 @@ pub struct FakeUser {
 }
 
 impl Users for FakeUsers {
-    type User = FakeUser;
+    type User = ByFuture<FakeUser>;
 
-    async fn create(&self, seat: VuContext) -> Result<FakeUser, CreateError> {
+    async fn create(&self, seat: VuContext) -> Result<ByFuture<FakeUser>, CreateError> {
         if self.fail_at == Some(seat.id_in_instance) {
             return Err(CreateError { message: "init code failed".into(), exit_code: 107 });
         }
         self.made.lock().unwrap().push((seat.id_in_instance, seat.id_in_test, seat.worker));
-        Ok(FakeUser { seat, act: Arc::clone(&self.act), diary: Arc::clone(&self.diary) })
+        Ok(ByFuture::new(FakeUser { seat, act: Arc::clone(&self.act), diary: Arc::clone(&self.diary) }))
     }
 }
 
-impl VirtualUser for FakeUser {
-    async fn iterate(&mut self, iteration: Iteration) -> IterationEnd {
+impl Iterate for FakeUser {
+    async fn iterate(self: Rc<Self>, iteration: Iteration) -> IterationEnd {
         let clock = self.seat.clock.clone();
         let began = clock.now();
         let number = match iteration.number {

@@ -8,6 +8,8 @@ pub(crate) mod buffers;
 pub(crate) mod deadline_timer;
 mod departure;
 pub(crate) mod listener;
+pub(crate) mod reactor;
+mod readiness;
 pub(crate) mod receive;
 pub(crate) mod socket;
 pub(crate) mod stamps;

@@ -1,9 +1,9 @@
-//! One non-blocking stream socket, tcp or unix, on tokio's reactor.
+//! One non-blocking stream socket, tcp or unix.
 //!
 //! Writing is tried at once, without asking for readiness. Reading waits for readiness and then calls `recvmsg` once: a
 //! short read means drained, so readiness is cleared without the extra call that would only say EAGAIN. Receive stamps
-//! of the kernel come as control messages. Refuses: buffers of its own; the caller lends them. Invariant: the
-//! descriptor is closed exactly once, when the `Socket` is dropped.
+//! of the kernel come as control messages. Refuses: buffers of its own; the caller lends them. What tells when it is
+//! ready is in `readiness`.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -15,10 +15,10 @@ use std::ptr;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use tokio::io::unix::AsyncFd;
-use tokio::io::{Interest, ReadBuf};
+use tokio::io::ReadBuf;
 
 use super::departure::{ask_for_departures, departed_ns};
+use super::readiness::{Attempt, Ready};
 use super::receive::{Received, ask_for_stamps, receive};
 
 /// Send buffer of connections over short paths.
@@ -29,7 +29,7 @@ const SHORT_PATH: Duration = Duration::from_micros(500);
 
 /// A connected or connecting stream socket.
 pub struct Socket {
-    fd: AsyncFd<OwnedFd>,
+    fd: Ready,
     stamped: bool,
     tcp: bool,
 }
@@ -38,17 +38,12 @@ impl Socket {
     /// Takes a non-blocking socket. `tcp`: ask for receive stamps; refusal by the kernel is not an error.
     pub(crate) fn new(socket: socket2::Socket, tcp: bool) -> io::Result<Socket> {
         let stamped = tcp && ask_for_stamps(socket.as_raw_fd(), false);
-        // SAFETY: the descriptor is owned by the value registered, is never exchanged, and closes only when that is
-        // dropped.
-        let fd = unsafe { AsyncFd::register(OwnedFd::from(socket)) }?;
-        Ok(Socket { fd, stamped, tcp })
+        Ok(Socket { fd: Ready::new(OwnedFd::from(socket))?, stamped, tcp })
     }
 
     /// Takes a non-blocking socket that a listener accepted, without stamps.
     pub(super) fn accepted(socket: OwnedFd, tcp: bool) -> io::Result<Socket> {
-        // SAFETY: as above.
-        let fd = unsafe { AsyncFd::register(socket) }?;
-        Ok(Socket { fd, stamped: false, tcp })
+        Ok(Socket { fd: Ready::in_tokio(socket)?, stamped: false, tcp })
     }
 
     /// Has the kernel stamp what arrives from now on; whether it will. Unix sockets have no stamps.
@@ -97,8 +92,7 @@ impl Socket {
 
     /// Waits until a connect under way has ended.
     pub(crate) async fn connected(&self) -> io::Result<()> {
-        let guard = self.fd.writable().await?;
-        drop(guard);
+        std::future::poll_fn(|cx| self.fd.poll_write(cx, |_| Ok(()))).await?;
         match socket2::SockRef::from(self.fd.get_ref()).take_error()? {
             Some(error) => Err(error),
             None => Ok(()),
@@ -169,12 +163,12 @@ impl Socket {
     /// As `poll_send`, waiting for readiness first: so a task that never waits for its peer gives way to others, by
     /// tokio's budget.
     pub fn poll_send_fairly(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        self.poll_write_ready(cx, |fd| send(fd, parts, false))
+        self.fd.poll_write(cx, |fd| send(fd, parts, false))
     }
 
     /// Like `poll_send_fairly`, for parts that other bytes follow at once: TCP keeps what fills no packet for those.
     pub fn poll_send_more_fairly(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        self.poll_write_ready(cx, |fd| send(fd, parts, true))
+        self.fd.poll_write(cx, |fd| send(fd, parts, true))
     }
 
     /// Whether the kernel can keep bytes back for those that follow: TCP does, unix sockets do not.
@@ -190,7 +184,7 @@ impl Socket {
         offset: u64,
         len: usize,
     ) -> Poll<io::Result<usize>> {
-        self.poll_write_ready(cx, |fd| send_file(fd, file, offset, len))
+        self.fd.poll_write(cx, |fd| send_file(fd, file, offset, len))
     }
 
     #[inline]
@@ -199,21 +193,7 @@ impl Socket {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             done => return Poll::Ready(done),
         }
-        self.poll_write_ready(cx, write)
-    }
-
-    fn poll_write_ready(
-        &self,
-        cx: &mut Context<'_>,
-        write: impl Fn(RawFd) -> io::Result<usize>,
-    ) -> Poll<io::Result<usize>> {
-        loop {
-            let mut guard = ready!(self.fd.poll_write_ready(cx))?;
-            match write(self.fd.as_raw_fd()) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-                done => return Poll::Ready(done),
-            }
-        }
+        self.fd.poll_write(cx, write)
     }
 
     /// Waits for readiness, then reads once into the buffer.
@@ -235,19 +215,13 @@ impl Socket {
 
     /// Ready when a read is worth trying.
     pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.fd.poll_read_ready(cx).map_ok(drop)
+        self.fd.poll_read(cx, |_| Ok(Attempt { value: (), is_drained: false }))
     }
 
     /// Waits until something arrived, and leaves it there: how much of one byte there is, 0 where the peer has ended
     /// its side.
     pub fn poll_peek(&self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        loop {
-            let mut guard = ready!(self.fd.poll_read_ready(cx))?;
-            match peek(self.fd.as_raw_fd()) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-                seen => return Poll::Ready(seen),
-            }
-        }
+        self.fd.poll_read(cx, |fd| Ok(Attempt { value: peek(fd)?, is_drained: false }))
     }
 
     /// Whether `poll_drop` spares the copy.
@@ -267,19 +241,11 @@ impl Socket {
         buffer: &mut [MaybeUninit<u8>],
         flags: libc::c_int,
     ) -> Poll<io::Result<Received>> {
-        loop {
-            let mut guard = ready!(self.fd.poll_read_ready(cx))?;
-            match receive(self.fd.as_raw_fd(), buffer, self.stamped, flags) {
-                Ok(received) => {
-                    if received.bytes > 0 && received.bytes < buffer.len() {
-                        guard.clear_ready();
-                    }
-                    return Poll::Ready(Ok(received));
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => guard.clear_ready(),
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-        }
+        self.fd.poll_read(cx, |fd| {
+            let value = receive(fd, buffer, self.stamped, flags)?;
+            // A short read has taken all there was, which saves the call that would only say so.
+            Ok(Attempt { value, is_drained: value.bytes > 0 && value.bytes < buffer.len() })
+        })
     }
 
     /// Bytes that were written and that the peer's TCP has not acknowledged; `None` where the kernel does not tell.
@@ -295,7 +261,7 @@ impl Socket {
 
     /// Whether nothing arrived since the last read: no byte, no close. Costs one atomic load while that is so.
     pub(crate) fn is_quiet(&self) -> bool {
-        let peek = self.fd.try_io(Interest::READABLE, |fd| peek(fd.as_raw_fd()));
+        let peek = self.fd.try_read(peek);
         matches!(peek, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 }

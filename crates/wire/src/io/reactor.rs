@@ -1,0 +1,346 @@
+//! The sockets of a worker in an epoll of their own.
+//!
+//! tokio asks each socket's readiness under a lock, with atomic numbers and a budget, because its sockets may be used
+//! on any thread. Those of a virtual user never leave their worker: here readiness is a flag in a `Cell`. The epoll is
+//! itself one descriptor in tokio's, which keeps timers, name lookups and signals, and wakes this one when any socket
+//! has something. Events are edges: a flag stays set until a read or write finds nothing more to do.
+//!
+//! Sockets that are made on a thread with a reactor use it; on other threads tokio's serves (`readiness`). Invariant:
+//! a reactor is looked at as long as its thread has sockets in it, because `Reactor::drive` runs there.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Events of one look; where there are as many, another look follows.
+const EVENTS: usize = 1024;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<Reactor>>> = const { RefCell::new(None) };
+}
+
+/// The readiness of a thread's sockets.
+pub struct Reactor {
+    epoll: OwnedFd,
+    slots: RefCell<Slots>,
+    events: RefCell<Vec<Event>>,
+}
+
+#[derive(Default)]
+struct Slots {
+    slots: Vec<Option<Rc<Slot>>>,
+    free: Vec<usize>,
+    /// Of the last socket added: an event of one that is gone must not be taken for its successor's.
+    serial: u32,
+}
+
+/// One socket.
+pub(super) struct Slot {
+    token: u64,
+    pub(super) reading: Side,
+    pub(super) writing: Side,
+}
+
+/// One direction of a socket.
+#[derive(Default)]
+pub(super) struct Side {
+    is_ready: Cell<bool>,
+    is_awaited: Cell<bool>,
+    /// Whoever waits, or waited last.
+    waker: Cell<Option<Waker>>,
+}
+
+impl Side {
+    /// Whether an attempt is worth it; if not, the poller is woken when it is.
+    #[inline]
+    pub(super) fn poll(&self, cx: &Context<'_>) -> Poll<()> {
+        if self.is_ready.get() {
+            return Poll::Ready(());
+        }
+        let known = self.waker.take().filter(|known| known.will_wake(cx.waker()));
+        self.waker.set(Some(known.unwrap_or_else(|| cx.waker().clone())));
+        self.is_awaited.set(true);
+        Poll::Pending
+    }
+
+    /// Whether anything happened since the last attempt that found nothing.
+    #[inline]
+    pub(super) fn is_ready(&self) -> bool {
+        self.is_ready.get()
+    }
+
+    /// An attempt found nothing more to do.
+    #[inline]
+    pub(super) fn clear(&self) {
+        self.is_ready.set(false);
+    }
+
+    #[inline]
+    fn set(&self) {
+        self.is_ready.set(true);
+        if self.is_awaited.take()
+            && let Some(waker) = self.waker.take()
+        {
+            waker.wake_by_ref();
+            // Kept, so that the same one need not be cloned again; unless the wake has brought another.
+            let newer = self.waker.take();
+            self.waker.set(newer.or(Some(waker)));
+        }
+    }
+}
+
+impl Reactor {
+    /// The sockets that this thread makes from now on, as long as the value lives, wait here. `drive` has to run on the
+    /// same thread meanwhile.
+    pub fn install() -> io::Result<Installed> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let events = RefCell::new(Vec::with_capacity(EVENTS));
+        let reactor = Rc::new(Reactor { epoll, slots: RefCell::default(), events });
+        CURRENT.set(Some(Rc::clone(&reactor)));
+        Ok(Installed(reactor))
+    }
+
+    /// The one of this thread.
+    pub(super) fn current() -> Option<Rc<Reactor>> {
+        CURRENT.with_borrow(Option::clone)
+    }
+
+    /// Wakes whoever waits for a socket that has become ready; does not wait itself.
+    pub fn look(&self) -> io::Result<()> {
+        loop {
+            let mut events = self.events.take();
+            events.clear();
+            let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+            let found = epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&at_once));
+            let found = match found {
+                Err(rustix::io::Errno::INTR) => Ok(EVENTS),
+                found => found,
+            };
+            events.iter().for_each(|event| self.tell(event));
+            self.events.replace(events);
+            if found? < EVENTS {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn tell(&self, event: &Event) {
+        let (token, flags) = (event.data.u64(), event.flags);
+        let slot = self.slots.borrow().slots.get(token as u32 as usize).cloned().flatten();
+        let Some(slot) = slot.filter(|slot| slot.token == token) else { return };
+        let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
+        if is_over || flags.intersects(EventFlags::OUT) {
+            slot.writing.set();
+        }
+        if is_over || flags.intersects(EventFlags::IN | EventFlags::RDHUP) {
+            slot.reading.set();
+        }
+    }
+
+    /// The reactor of the calling thread, if it has one, looks. An error of the system shows in `drive` too.
+    pub fn look_here() {
+        if let Some(reactor) = Reactor::current() {
+            let _shows_in_drive = reactor.look();
+        }
+    }
+
+    /// Looks whenever there is something to see; ends only with an error of the system.
+    pub async fn drive(self: Rc<Self>) -> io::Result<()> {
+        #[expect(
+            deprecated,
+            reason = "its successor is unsafe; what is shared keeps the descriptor open and unchanged"
+        )]
+        let ready = AsyncFd::with_interest(Watched(Rc::clone(&self)), Interest::READABLE)?;
+        loop {
+            // Cleared before the look: what comes during it is an edge of its own.
+            ready.readable().await?.clear_ready();
+            self.look()?;
+        }
+    }
+
+    /// Has a socket watched.
+    pub(super) fn add(&self, socket: &OwnedFd) -> io::Result<Rc<Slot>> {
+        let mut slots = self.slots.borrow_mut();
+        let index = slots.free.pop().unwrap_or(slots.slots.len());
+        slots.serial = slots.serial.wrapping_add(1);
+        let token = u64::from(slots.serial) << 32 | index as u64;
+        let slot = Rc::new(Slot { token, reading: Side::default(), writing: Side::default() });
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        if let Err(error) = epoll::add(&self.epoll, socket, EventData::new_u64(token), flags) {
+            slots.free.push(index);
+            return Err(error.into());
+        }
+        if index == slots.slots.len() {
+            slots.slots.push(None);
+        }
+        slots.slots[index] = Some(Rc::clone(&slot));
+        Ok(slot)
+    }
+
+    /// The socket is about to be closed, which takes it out of the epoll too.
+    pub(super) fn remove(&self, slot: &Slot) {
+        let mut slots = self.slots.borrow_mut();
+        let index = slot.token as u32 as usize;
+        slots.slots[index] = None;
+        slots.free.push(index);
+    }
+}
+
+/// A reactor of this thread's; dropped, sockets that are made afterwards are tokio's.
+pub struct Installed(Rc<Reactor>);
+
+impl Installed {
+    /// The reactor.
+    pub fn reactor(&self) -> &Rc<Reactor> {
+        &self.0
+    }
+}
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        CURRENT.with_borrow_mut(|current| _ = current.take_if(|current| Rc::ptr_eq(current, &self.0)));
+    }
+}
+
+/// The epoll as tokio watches it.
+struct Watched(Rc<Reactor>);
+
+impl AsRawFd for Watched {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.epoll.as_fd().as_raw_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::io::socket::Socket;
+
+    fn pair() -> (Socket, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.set_nonblocking(true).unwrap();
+        (Socket::new(client.into(), true).unwrap(), listener.accept().unwrap().0)
+    }
+
+    /// With a reactor that is driven beside.
+    fn driven<T>(test: impl AsyncFnOnce() -> T) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        tokio::task::LocalSet::new().block_on(&runtime, async {
+            let installed = Reactor::install().unwrap();
+            let driving = tokio::task::spawn_local(Rc::clone(installed.reactor()).drive());
+            let done = tokio::time::timeout(Duration::from_secs(60), test()).await.expect("nobody was woken");
+            driving.abort();
+            done
+        })
+    }
+
+    async fn receive(socket: &Socket, buffer: &mut [u8]) -> usize {
+        poll_fn(|cx| socket.poll_receive(cx, buffer)).await.unwrap().bytes
+    }
+
+    #[test]
+    fn who_waits_is_woken_by_what_arrives_and_by_the_end() {
+        driven(async || {
+            let (socket, mut peer) = pair();
+            let answering = std::thread::spawn(move || {
+                let mut asked = [0; 4];
+                peer.read_exact(&mut asked).unwrap();
+                peer.write_all(b"answer").unwrap();
+            });
+            assert_eq!(poll_fn(|cx| socket.poll_send(cx, &[io::IoSlice::new(b"ask?")])).await.unwrap(), 4);
+            let mut buffer = [0; 16];
+            assert_eq!(receive(&socket, &mut buffer).await, 6);
+            assert_eq!(receive(&socket, &mut buffer).await, 0, "the peer is gone");
+            answering.join().unwrap();
+        });
+    }
+
+    /// An edge is told once: what was not read yet must not be waited for.
+    #[test]
+    fn what_is_left_of_a_read_is_there_without_another_event() {
+        driven(async || {
+            let (socket, mut peer) = pair();
+            peer.write_all(b"abcdef").unwrap();
+            let mut pieces = Vec::new();
+            for _ in 0..3 {
+                let mut buffer = [0; 2];
+                assert_eq!(receive(&socket, &mut buffer).await, 2);
+                pieces.extend(buffer);
+            }
+            assert_eq!(pieces, b"abcdef");
+            assert!(socket.is_quiet());
+        });
+    }
+
+    /// Two megabytes do not fit into the buffers of a socket: who writes them waits for the reader.
+    #[test]
+    fn who_writes_is_woken_when_there_is_room_again() {
+        driven(async || {
+            let (socket, mut peer) = pair();
+            let reading = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(20));
+                let mut all = Vec::new();
+                peer.read_to_end(&mut all).unwrap();
+                all.len()
+            });
+            let bytes = vec![7; 2 << 20];
+            let mut sent = 0;
+            while sent < bytes.len() {
+                sent += poll_fn(|cx| socket.poll_send(cx, &[io::IoSlice::new(&bytes[sent..])])).await.unwrap();
+            }
+            drop(socket);
+            assert_eq!(reading.join().unwrap(), 2 << 20);
+        });
+    }
+
+    #[test]
+    fn a_socket_is_quiet_until_something_arrives() {
+        let installed = Reactor::install().unwrap();
+        let (socket, mut peer) = pair();
+        installed.reactor().look().unwrap();
+        assert!(socket.is_quiet());
+        peer.write_all(b"unasked").unwrap();
+        let mut looks = 0;
+        while socket.is_quiet() {
+            installed.reactor().look().unwrap();
+            looks += 1;
+            assert!(looks < 1_000_000, "it never came");
+        }
+    }
+
+    /// The place of a socket that is gone is given to the next one, and what was told of the first is not the next's.
+    #[test]
+    fn an_event_of_a_socket_that_is_gone_is_nobodys() {
+        let installed = Reactor::install().unwrap();
+        let reactor = installed.reactor();
+        let (first, _peer) = pair();
+        let token = reactor.slots.borrow().slots[0].as_ref().unwrap().token;
+        drop(first);
+        let (_second, _its_peer) = pair();
+        let slot = reactor.slots.borrow().slots[0].clone().expect("it has the place of the first");
+        reactor.tell(&Event { flags: EventFlags::IN, data: EventData::new_u64(token) });
+        assert!(!slot.reading.is_ready());
+        reactor.tell(&Event { flags: EventFlags::IN, data: EventData::new_u64(slot.token) });
+        assert!(slot.reading.is_ready());
+    }
+
+    #[test]
+    fn on_a_thread_without_a_reactor_sockets_are_tokios() {
+        drop(Reactor::install().unwrap());
+        assert!(Reactor::current().is_none());
+    }
+}
