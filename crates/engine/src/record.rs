@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::time::Duration;
 
-use metrics::{Bundle, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin};
+use metrics::{Bundle, Member, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin, ms};
 
 use crate::vu::VirtualUser;
 
@@ -34,7 +34,8 @@ fn iteration_series(recorder: &Recorder, tags: &TagSet, is_open: bool) -> Bundle
     let iterations = recorder.series(builtin::ITERATIONS, tags);
     let duration = recorder.series(builtin::ITERATION_DURATION, tags);
     let from_plan = from_plan.map(|metric| recorder.series(metric, tags));
-    recorder.bundle(&[duration, iterations].into_iter().chain(from_plan).collect::<Vec<Series>>())
+    let members = [Member::Measured(duration), Member::Constant(iterations, 1.0)];
+    recorder.bundle_of(&members.into_iter().chain(from_plan.map(Member::Measured)).collect::<Vec<Member>>())
 }
 
 impl LaneRecord {
@@ -69,19 +70,17 @@ impl LaneRecord {
             0 => self.own,
             key => self.series_of(key, user),
         };
-        let took = took.as_secs_f64() * 1e3;
         self.recorder.annotate(|| user.note());
-        match self.lag {
-            None => self.recorder.add_bundle(series, &[took, 1.0], at_ns),
-            Some(_) => self.recorder.add_bundle(series, &[took, 1.0, from_plan.as_secs_f64() * 1e3], at_ns),
-        }
+        let times = [took, from_plan].map(ns);
+        let measured = if self.lag.is_some() { &times[..] } else { &times[..1] };
+        self.recorder.add_durations(series, measured, || at_ns);
     }
 
     /// An iteration that starts so long after it was planned.
     pub(crate) fn lag(&self, lag: Duration, at_ns: u64) {
         if let Some(series) = self.lag {
             self.recorder.annotate(|| None);
-            self.recorder.add(series, lag.as_secs_f64() * 1e3, at_ns);
+            self.recorder.add(series, ms(ns(lag)), at_ns);
         }
     }
 
@@ -113,6 +112,11 @@ impl LaneRecord {
         }
         *others.entry(key).or_insert_with(|| iteration_series(&self.recorder, &user.tags(), self.lag.is_some()))
     }
+}
+
+/// Five hundred years at most.
+fn ns(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
 }
 
 /// Adds `vus` and `vus_max`; one worker does it for all.

@@ -35,6 +35,15 @@ impl CounterSum {
         }
     }
 
+    /// Adds a whole number.
+    #[inline]
+    pub(crate) fn add_whole(&mut self, number: u64) {
+        match self.whole.checked_add_unsigned(number) {
+            Some(sum) => self.whole = sum,
+            None => self.rest().add(number as f64, 1),
+        }
+    }
+
     /// Adds what another one holds.
     pub(crate) fn merge(&mut self, other: &CounterSum) {
         match self.whole.checked_add(other.whole) {
@@ -124,6 +133,9 @@ mod tests {
         assert_eq!(often.value(), 9e15 * u64::MAX as f64);
         often.add(-9e15, u64::MAX);
         assert_eq!(often.value(), 0.0);
+        let mut full = CounterSum::default();
+        [1 << 62, 1 << 62, 1 << 62, 5].into_iter().for_each(|number| full.add_whole(number));
+        assert_eq!(full.value(), 3.0 * 2_f64.powi(62) + 5.0);
     }
 
     #[test]

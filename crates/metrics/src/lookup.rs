@@ -13,7 +13,7 @@ use crate::registry::Registry;
 use crate::requests::{REQUEST_KINDS, RequestKind};
 use crate::sharded::Sharded;
 use crate::sink::SinkKey;
-use crate::store::{Bundle, Cell, Series, Store};
+use crate::store::{Bundle, Series, Store};
 use crate::tags::TagSet;
 
 /// Distinct tag sets that the table of resolved series holds before some are forgotten.
@@ -24,7 +24,8 @@ pub(crate) const RESOLVED_LIMIT: usize = 100_000;
 pub(crate) struct Lookup {
     pub(crate) resolved: Sharded<(MetricId, TagSet), Series>,
     pub(crate) shared: HashMap<(MetricId, Box<[u32]>), Series>,
-    pub(crate) bundles: HashMap<Box<[Series]>, Bundle>,
+    /// By their members: a constant one's value as bits.
+    pub(crate) bundles: HashMap<Box<[(Series, Option<u64>)]>, Bundle>,
     sinks: HashMap<Arc<SinkKey>, u32>,
     /// Keys by position of their sink.
     pub(crate) keys: Vec<Arc<SinkKey>>,
@@ -67,8 +68,7 @@ impl Lookup {
         if let Some(at) = self.sinks.get(&key) {
             return *at;
         }
-        let (key, at) = (Arc::new(key), store.cells.len() as u32);
-        store.cells.push(Cell::new(kind));
+        let (key, at) = (Arc::new(key), store.push_sink(kind));
         if key.is_in_tree() {
             registry.place(&key);
         }

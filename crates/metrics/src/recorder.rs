@@ -20,7 +20,7 @@ use crate::registry::Registry;
 use crate::requests::RequestKind;
 use crate::sink::{Scope, SinkKey};
 use crate::snapshot::Snapshot;
-use crate::store::{Bundle, Entry, Series, Store};
+use crate::store::{Bundle, Entry, Member, Series, Store, ms};
 use crate::tags::TagSet;
 
 /// One sample, as a tap sees it.
@@ -122,8 +122,8 @@ impl Recorder {
         series
     }
 
-    /// The series of a request with this error: its samples are counted by kind too, whatever tags are kept. For
-    /// callers that keep what they got: it is looked up each time.
+    /// The series of a Counter of requests with this error: its samples are counted by kind too, whatever tags are
+    /// kept. For callers that keep what they got: it is looked up each time.
     pub fn series_of_error(&self, metric: MetricId, tags: &TagSet, kind: &ErrorKind) -> Series {
         self.series_with(metric, tags, |lookup, store| lookup.error(kind, store, &self.registry))
     }
@@ -144,7 +144,7 @@ impl Recorder {
         let plain = self.series(metric, tags);
         let (mut lookup, mut store) = (self.lookup.borrow_mut(), self.store.borrow_mut());
         let one_more = find(&mut lookup, &mut store);
-        let sinks: Box<[u32]> = store.sinks(plain).chain([one_more]).collect();
+        let sinks: Box<[u32]> = store.sinks(plain).iter().copied().chain([one_more]).collect();
         if self.tapped.get() {
             return store.push(metric, &sinks, tags);
         }
@@ -155,7 +155,7 @@ impl Recorder {
     pub fn count_error(&self, kind: &ErrorKind) {
         let mut store = self.store.borrow_mut();
         let at = self.lookup.borrow_mut().error(kind, &mut store, &self.registry);
-        store.cells[at as usize].add(1.0, 0);
+        store.add_to(at, 1.0);
     }
 
     /// Adds one sample. `at_ns`: nanoseconds since the Unix epoch. Rates take 0 or 1; Trends with `Contains::Time` take
@@ -177,28 +177,55 @@ impl Recorder {
     /// (`Trend::add_censored`). No tap sees them, because they are no samples.
     #[cold]
     pub fn add_censored(&self, series: Series, count: u64) {
-        let mut store = self.store.borrow_mut();
-        let sinks: Vec<u32> = store.sinks(series).collect();
-        sinks.into_iter().for_each(|sink| store.cells[sink as usize].add_censored(count));
+        self.store.borrow_mut().add_censored(series, count);
     }
 
     /// Ties series, none of them a gauge's, that get their samples together. For callers that keep what they got.
     pub fn bundle(&self, series: &[Series]) -> Bundle {
-        let (mut lookup, mut store) = (self.lookup.borrow_mut(), self.store.borrow_mut());
-        debug_assert!(!series.iter().any(|series| store.is_gauge(*series)), "a gauge wants to know when: use add");
-        *lookup.bundles.entry(series.into()).or_insert_with(|| store.push_bundle(series))
+        self.bundle_of(&series.iter().copied().map(Member::Measured).collect::<Vec<Member>>())
     }
 
-    /// Adds samples of one moment, one to each series of a bundle in its order, as `add` does one by one: the samples
-    /// of a request.
+    /// The same where the samples of some are always the same.
+    pub fn bundle_of(&self, members: &[Member]) -> Bundle {
+        let is_gauge = |member: &Member| member.series().is_gauge();
+        debug_assert!(!members.iter().any(is_gauge), "a gauge wants to know when: use add");
+        let (mut lookup, mut store) = (self.lookup.borrow_mut(), self.store.borrow_mut());
+        let key = members.iter().map(|member| member.key()).collect();
+        *lookup.bundles.entry(key).or_insert_with(|| store.push_bundle(members))
+    }
+
+    /// Adds samples of one moment, one to each series of a bundle, as `add` does one by one. `values`: those of the
+    /// measured ones in its order.
     #[inline]
     pub fn add_bundle(&self, bundle: Bundle, values: &[f64], at_ns: u64) {
         let mut store = self.store.borrow_mut();
         let refused = store.add_bundle(bundle, values);
         if refused > 0 || self.tapped.get() {
             self.refused.set(self.refused.get() + refused);
-            self.show_bundle(&store, bundle, values, at_ns);
-            self.write_down(&store, RecordOf::Bundle(bundle.number()), values, at_ns);
+            self.tell_bundle(&store, bundle, values, at_ns);
+        }
+    }
+
+    /// The same for Trends of times, in nanoseconds: the samples of a request. `at_ns` is asked only where each sample
+    /// is told to somebody.
+    #[inline]
+    pub fn add_durations(&self, bundle: Bundle, durations: &[u64], at_ns: impl FnOnce() -> u64) {
+        let mut store = self.store.borrow_mut();
+        store.add_durations(bundle, durations);
+        if self.tapped.get() {
+            let values: Vec<f64> = durations.iter().copied().map(ms).collect();
+            self.tell_bundle(&store, bundle, &values, at_ns());
+        }
+    }
+
+    /// The same for Counters of whole numbers: bytes.
+    #[inline]
+    pub fn add_counts(&self, bundle: Bundle, counts: &[u64], at_ns: u64) {
+        let mut store = self.store.borrow_mut();
+        store.add_counts(bundle, counts);
+        if self.tapped.get() {
+            let values: Vec<f64> = counts.iter().map(|count| *count as f64).collect();
+            self.tell_bundle(&store, bundle, &values, at_ns);
         }
     }
 
@@ -211,9 +238,8 @@ impl Recorder {
         if let Some(batches) = self.batches.borrow_mut().as_mut() {
             batches.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
         }
-        store.settle_zeros();
-        let used = store.cells.iter_mut().zip(&lookup.keys).filter(|(cell, _)| cell.is_used());
-        let sinks = used.map(|(cell, key)| (key.clone(), cell.take())).collect();
+        store.settle();
+        let sinks = store.take_sinks().map(|(number, sink)| (lookup.keys[number].clone(), sink)).collect();
         Snapshot { sinks, refused: self.refused.take(), cardinality }
     }
 
@@ -228,13 +254,12 @@ impl Recorder {
     }
 
     #[cold]
-    fn show_bundle(&self, store: &Store, bundle: Bundle, values: &[f64], at_ns: u64) {
-        if self.tap.borrow().is_none() {
-            return;
-        }
-        for (series, value) in store.series_of(bundle).zip(values).filter(|(_, value)| value.is_finite()) {
+    fn tell_bundle(&self, store: &Store, bundle: Bundle, measured: &[f64], at_ns: u64) {
+        let (series, values): (Vec<Series>, Vec<f64>) = store.samples_of(bundle, measured).unzip();
+        for (series, value) in series.into_iter().zip(&values).filter(|(_, value)| value.is_finite()) {
             self.show(store.entry(series), *value, at_ns);
         }
+        self.write_down(store, RecordOf::Bundle(bundle.number()), &values, at_ns);
     }
 
     #[cold]

@@ -131,20 +131,10 @@ impl Sink {
     }
 
     /// Adds one finite value this many times to a Counter.
-    pub fn add_times(&mut self, value: f64, times: u64) {
+    fn add_times(&mut self, value: f64, times: u64) {
         if let Sink::Counter { sum, samples } = self {
             sum.add(value, times);
             *samples += times;
-        }
-    }
-
-    /// Adds the value 0 this many times. Not for gauges, which keep the time of each value.
-    pub fn add_zeros(&mut self, count: u64) {
-        match self {
-            Sink::Trend(trend) => trend.add_zeros(count),
-            Sink::Counter { samples, .. } => *samples += count,
-            Sink::Rate { total, .. } => *total += count,
-            Sink::Gauge { .. } => debug_assert_eq!(count, 0, "zeros of a gauge have their moments"),
         }
     }
 
@@ -160,10 +150,16 @@ impl Sink {
         self.samples() > 0 || matches!(self, Sink::Trend(trend) if trend.censored() > 0)
     }
 
-    /// The same for one that others need, too.
+    /// The same for one that others need, too. A group is a Rate of its durations, which says no more than that there
+    /// were some.
     pub fn merge_from(&mut self, other: &Sink) {
         match (self, other) {
+            (Sink::Trend(own), Sink::Trend(theirs)) if own.count() == 0 && own.censored() == 0 => own.clone_from(theirs),
             (Sink::Trend(own), Sink::Trend(theirs)) => own.merge(theirs),
+            (Sink::Rate { passes, total }, Sink::Trend(durations)) => {
+                *passes += durations.others();
+                *total += durations.count();
+            }
             (own, theirs) => own.merge(theirs.clone()),
         }
     }
@@ -280,16 +276,21 @@ mod tests {
     }
 
     #[test]
-    fn zeros_count_in_every_kind_that_takes_them() {
+    fn a_group_counts_its_durations() {
+        let mut group = filled(Kind::Rate, &[(1.0, 0)]);
+        group.merge_from(&filled(Kind::Trend, &[(2.5, 0), (0.0, 0), (0.0, 0)]));
+        assert!(matches!(group, Sink::Rate { passes: 2, total: 4 }));
+    }
+
+    #[test]
+    fn an_emptied_sink_takes_the_same_kind_again() {
         for kind in [Kind::Counter, Kind::Rate, Kind::Trend] {
-            let mut sink = filled(kind, &[(2.0, 0)]);
-            sink.add_zeros(3);
-            assert_eq!(sink.samples(), 4, "{kind:?}");
+            let sink = filled(kind, &[(2.0, 0), (0.0, 0)]);
             assert_eq!(sink.emptied().samples(), 0);
             assert_eq!(std::mem::discriminant(&sink.emptied()), std::mem::discriminant(&sink));
             let mut twice = sink.clone();
             twice.merge(sink);
-            assert_eq!(twice.samples(), 8, "{kind:?}");
+            assert_eq!(twice.samples(), 4, "{kind:?}");
         }
     }
 

@@ -1,12 +1,14 @@
-//! What a sample touches: the cells of its series, which a recorder empties once a second.
+//! What a sample touches: the cell of its series, which a recorder empties once a second.
 //!
-//! No lock, no hashing, no allocation, and for a series that feeds nothing but its metric's total no look at its entry
-//! either. Series that get their samples together, as those of a request do, are a bundle: what is 0 of it costs a
-//! comparison.
+//! No lock, no hashing, no allocation, and one cell however many sinks the sample feeds. Series that get their samples
+//! together, as those of a request do, are a bundle: what is 0 of it costs a comparison, and what is always the same
+//! costs nothing until the recorder is emptied.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::batches::SeriesTags;
+use crate::cell::Cell;
 use crate::metric::{Kind, MetricId};
 use crate::sink::Sink;
 use crate::tags::TagSet;
@@ -14,9 +16,9 @@ use crate::tags::TagSet;
 /// A metric together with one tag set, resolved by the `Recorder` that made it and valid for that one only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Series {
-    /// Its metric's total, which every series feeds. Here, so that a sample which feeds nothing else needs no entry.
-    pub(crate) first: u32,
-    /// Position of its entry; the top bit tells that it feeds more.
+    /// The cell of the sinks that it feeds.
+    cell: u32,
+    /// Position of its entry; the top bit tells that it is a gauge's.
     entry: u32,
 }
 
@@ -25,10 +27,24 @@ pub struct Series {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bundle(u32);
 
+/// A series of a bundle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Member {
+    /// Each of its samples is measured.
+    Measured(Series),
+    /// Its samples are all the same; not of a Trend.
+    Constant(Series, f64),
+}
+
 impl Series {
     /// The position of its entry.
     pub(crate) fn number(self) -> u32 {
-        self.entry & !MORE
+        self.entry & !GAUGE
+    }
+
+    /// Whether all of its samples are kept with their moment.
+    pub(crate) fn is_gauge(self) -> bool {
+        self.entry & GAUGE != 0
     }
 }
 
@@ -39,117 +55,176 @@ impl Bundle {
     }
 }
 
-/// In `Series::entry`.
-const MORE: u32 = 1 << 31;
+impl Member {
+    pub(crate) fn series(self) -> Series {
+        let (Member::Measured(series) | Member::Constant(series, _)) = self;
+        series
+    }
 
-/// What `add` touches.
-#[derive(Default)]
-pub(crate) struct Store {
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) cells: Vec<Cell>,
-    bundles: Vec<Bundled>,
+    /// What two members differ in.
+    pub(crate) fn key(self) -> (Series, Option<u64>) {
+        match self {
+            Member::Measured(series) => (series, None),
+            Member::Constant(series, value) => (series, Some(value.to_bits())),
+        }
+    }
 }
 
-/// The series of a bundle since its zeros were last settled.
+/// In `Series::entry`.
+const GAUGE: u32 = 1 << 31;
+
+/// What `add` touches, and where it goes once a second.
+#[derive(Default)]
+pub(crate) struct Store {
+    cells: Vec<Cell>,
+    bundles: Vec<Bundled>,
+    pub(crate) entries: Vec<Entry>,
+    /// The sinks of each cell.
+    feeds: Vec<Box<[u32]>>,
+    /// The cells by their sinks.
+    by_sinks: HashMap<Box<[u32]>, u32>,
+    sinks: Vec<Sink>,
+}
+
+/// The series of a bundle since it was last settled.
 struct Bundled {
     /// Samples of each series.
     times: u64,
+    /// The cells of those that are measured.
+    measured: Box<[u32]>,
     members: Box<[Member]>,
-}
-
-/// A series of a bundle, and how many of its samples were not 0.
-struct Member {
-    series: Series,
-    others: u64,
 }
 
 /// One resolved series.
 pub(crate) struct Entry {
-    /// The sinks beyond the first.
-    more: Box<[u32]>,
     pub(crate) metric: MetricId,
     pub(crate) tags: TagSet,
 }
 
-/// A sink while it is filled. Most samples of a request are 0 (nothing to look up, connect or shake hands for; not
-/// failed): they cost an increment here, and join the sink when it is handed over. So it is with a Counter's sample
-/// that is the same as the one before: a sum that shall be exact has questions to ask of each value.
-pub(crate) struct Cell {
-    zeros: u64,
-    /// What a Counter got last.
-    value: f64,
-    /// How often in a row; not in the sink yet.
-    times: u64,
-    sink: Sink,
-}
-
 impl Store {
+    /// Another sink; its number.
+    pub(crate) fn push_sink(&mut self, kind: Kind) -> u32 {
+        self.sinks.push(Sink::new(kind));
+        self.sinks.len() as u32 - 1
+    }
+
+    /// Another series; the first of its sinks is the total of its metric.
     pub(crate) fn push(&mut self, metric: MetricId, sinks: &[u32], tags: &TagSet) -> Series {
-        let (first, more) = sinks.split_first().expect("every series feeds the total of its metric");
-        self.entries.push(Entry { more: more.into(), metric, tags: tags.clone() });
+        let kind = self.sinks[sinks[0] as usize].kind();
+        let known = self.by_sinks.get(sinks).copied();
+        let cell = known.unwrap_or_else(|| {
+            self.cells.push(Cell::new(kind));
+            self.feeds.push(sinks.into());
+            let cell = self.cells.len() as u32 - 1;
+            self.by_sinks.insert(sinks.into(), cell);
+            cell
+        });
+        self.entries.push(Entry { metric, tags: tags.clone() });
         let entry = self.entries.len() as u32 - 1;
-        Series { first: *first, entry: if more.is_empty() { entry } else { entry | MORE } }
+        Series { cell, entry: if kind == Kind::Gauge { entry | GAUGE } else { entry } }
     }
 
     /// All sinks that a series feeds.
-    pub(crate) fn sinks(&self, series: Series) -> impl Iterator<Item = u32> {
-        std::iter::once(series.first).chain(self.entry(series).more.iter().copied())
+    pub(crate) fn sinks(&self, series: Series) -> &[u32] {
+        &self.feeds[series.cell as usize]
     }
 
     pub(crate) fn entry(&self, series: Series) -> &Entry {
         &self.entries[series.number() as usize]
     }
 
-    pub(crate) fn push_bundle(&mut self, series: &[Series]) -> Bundle {
-        let members = series.iter().map(|series| Member { series: *series, others: 0 }).collect();
-        self.bundles.push(Bundled { times: 0, members });
+    pub(crate) fn push_bundle(&mut self, members: &[Member]) -> Bundle {
+        let measured = members.iter().filter_map(|member| match member {
+            Member::Measured(series) => Some(series.cell),
+            Member::Constant(..) => None,
+        });
+        self.bundles.push(Bundled { times: 0, measured: measured.collect(), members: members.into() });
         Bundle(self.bundles.len() as u32 - 1)
     }
 
-    /// The series of a bundle, in the order given.
-    pub(crate) fn series_of(&self, bundle: Bundle) -> impl Iterator<Item = Series> {
-        self.bundles[bundle.0 as usize].members.iter().map(|member| member.series)
+    /// The samples of a bundle in its order, each with its series, of which these were measured.
+    pub(crate) fn samples_of(&self, bundle: Bundle, measured: &[f64]) -> impl Iterator<Item = (Series, f64)> {
+        let mut measured = measured.iter();
+        self.bundles[bundle.0 as usize].members.iter().map(move |member| match member {
+            Member::Measured(series) => (*series, *measured.next().expect("a value for each series")),
+            Member::Constant(series, value) => (*series, *value),
+        })
     }
 
-    /// Adds a sample to each series of a bundle without gauges; how many were not finite.
+    /// Adds a sample to each series of a bundle, of which these are measured; how many were not finite.
     #[inline]
     pub(crate) fn add_bundle(&mut self, bundle: Bundle, values: &[f64]) -> u64 {
-        let Store { bundles, cells, entries } = self;
+        let Store { bundles, cells, .. } = self;
         let bundled = &mut bundles[bundle.0 as usize];
-        debug_assert_eq!(bundled.members.len(), values.len(), "a value for each series");
+        debug_assert_eq!(bundled.measured.len(), values.len(), "a value for each series");
         bundled.times += 1;
         let mut refused = 0;
-        for (member, value) in bundled.members.iter_mut().zip(values) {
+        for (cell, value) in bundled.measured.iter().zip(values) {
             if *value == 0.0 {
                 continue;
             }
-            member.others += 1;
-            if !value.is_finite() {
+            if value.is_finite() {
+                cells[*cell as usize].add_other(*value);
+            } else {
                 refused += 1;
-                continue;
-            }
-            cells[member.series.first as usize].add_other(*value);
-            if member.series.entry & MORE != 0 {
-                let more = &entries[(member.series.entry & !MORE) as usize].more;
-                more.iter().for_each(|sink| cells[*sink as usize].add_other(*value));
+                cells[*cell as usize].refuse();
             }
         }
         refused
     }
 
-    /// Counts the samples of bundles that were 0.
-    pub(crate) fn settle_zeros(&mut self) {
-        let Store { bundles, cells, entries } = self;
+    /// The same with durations in nanoseconds.
+    #[inline]
+    pub(crate) fn add_durations(&mut self, bundle: Bundle, durations: &[u64]) {
+        let Store { bundles, cells, .. } = self;
+        let bundled = &mut bundles[bundle.0 as usize];
+        debug_assert_eq!(bundled.measured.len(), durations.len(), "a value for each series");
+        bundled.times += 1;
+        for (cell, ns) in bundled.measured.iter().zip(durations).filter(|(_, ns)| **ns != 0) {
+            cells[*cell as usize].add_above_zero(ms(*ns));
+        }
+    }
+
+    /// The same with whole numbers.
+    #[inline]
+    pub(crate) fn add_counts(&mut self, bundle: Bundle, counts: &[u64]) {
+        let Store { bundles, cells, .. } = self;
+        let bundled = &mut bundles[bundle.0 as usize];
+        debug_assert_eq!(bundled.measured.len(), counts.len(), "a value for each series");
+        bundled.times += 1;
+        for (cell, count) in bundled.measured.iter().zip(counts).filter(|(_, count)| **count != 0) {
+            cells[*cell as usize].add_whole(*count);
+        }
+    }
+
+    /// Brings everything that was added to the sinks that it feeds.
+    pub(crate) fn settle(&mut self) {
+        let Store { bundles, cells, feeds, sinks, .. } = self;
         for bundled in bundles.iter_mut().filter(|bundled| bundled.times > 0) {
             let times = std::mem::take(&mut bundled.times);
-            for member in &mut bundled.members {
-                let zeros = times - std::mem::take(&mut member.others);
-                let more = &entries[(member.series.entry & !MORE) as usize].more;
-                for sink in std::iter::once(&member.series.first).chain(more) {
-                    cells[*sink as usize].zeros += zeros;
+            for member in &bundled.members {
+                let cell = &mut cells[member.series().cell as usize];
+                match member {
+                    Member::Measured(_) => cell.count(times),
+                    Member::Constant(_, value) => cell.add_often(*value, times),
                 }
             }
         }
+        for (cell, feeds) in cells.iter_mut().zip(feeds) {
+            let Some(taken) = cell.take() else { continue };
+            let (total, others) = feeds.split_first().expect("every series feeds the total of its metric");
+            others.iter().for_each(|sink| sinks[*sink as usize].merge_from(&taken));
+            sinks[*total as usize].merge(taken);
+        }
+    }
+
+    /// What the sinks hold, by their numbers; they are empty then.
+    pub(crate) fn take_sinks(&mut self) -> impl Iterator<Item = (usize, Sink)> {
+        let used = self.sinks.iter_mut().enumerate().filter(|(_, sink)| sink.is_used());
+        used.map(|(number, sink)| {
+            let empty = Sink::new(sink.kind());
+            (number, std::mem::replace(sink, empty))
+        })
     }
 
     /// Metric and tags of the series from this number on.
@@ -165,83 +240,40 @@ impl Store {
 
     /// The members of the bundles from this number on.
     pub(crate) fn bundles_from(&self, number: usize) -> Vec<Box<[u32]>> {
-        let members = |bundle: &Bundled| bundle.members.iter().map(|member| member.series.number()).collect();
+        let members = |bundle: &Bundled| bundle.members.iter().map(|member| member.series().number()).collect();
         self.bundles[number..].iter().map(members).collect()
-    }
-
-    /// Whether all samples of a series are kept with their moment.
-    pub(crate) fn is_gauge(&self, series: Series) -> bool {
-        matches!(self.cells[series.first as usize].sink, Sink::Gauge { .. })
     }
 
     #[inline(always)]
     pub(crate) fn add(&mut self, series: Series, value: f64, at_ns: u64) {
-        self.cells[series.first as usize].add(value, at_ns);
-        if series.entry & MORE != 0 {
-            self.add_to_more(series, value, at_ns);
-        }
-    }
-
-    // Not inlined: the compiler would prepare every sample for this loop.
-    #[inline(never)]
-    fn add_to_more(&mut self, series: Series, value: f64, at_ns: u64) {
-        for sink in &self.entries[(series.entry & !MORE) as usize].more {
-            self.cells[*sink as usize].add(value, at_ns);
-        }
-    }
-}
-
-impl Cell {
-    pub(crate) fn new(kind: Kind) -> Self {
-        Cell { zeros: 0, value: 0.0, times: 0, sink: Sink::new(kind) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn add(&mut self, value: f64, at_ns: u64) {
-        match &mut self.sink {
-            // A gauge wants to know when.
-            Sink::Gauge { .. } => self.add_rarely(value, at_ns),
-            _ if value == 0.0 => self.zeros += 1,
-            _ => self.add_other(value),
-        }
-    }
-
-    /// Adds a value that is not 0, to what is no gauge.
-    #[inline(always)]
-    fn add_other(&mut self, value: f64) {
-        match &mut self.sink {
-            Sink::Trend(trend) => trend.add_other(value),
-            Sink::Counter { .. } if value == self.value => self.times += 1,
-            Sink::Counter { .. } => self.add_another(value),
-            _ => self.add_rarely(value, 0),
+        if series.is_gauge() {
+            self.add_to_sinks(series, value, at_ns);
+        } else {
+            self.cells[series.cell as usize].add(value);
         }
     }
 
     #[inline(never)]
-    fn add_another(&mut self, value: f64) {
-        let before = std::mem::replace(&mut self.value, value);
-        self.sink.add_times(before, std::mem::replace(&mut self.times, 1));
+    fn add_to_sinks(&mut self, series: Series, value: f64, at_ns: u64) {
+        let Store { feeds, sinks, .. } = self;
+        feeds[series.cell as usize].iter().for_each(|sink| sinks[*sink as usize].add(value, at_ns));
     }
 
-    #[inline(never)]
-    fn add_rarely(&mut self, value: f64, at_ns: u64) {
-        self.sink.add(value, at_ns);
-    }
-
-    pub(crate) fn is_used(&self) -> bool {
-        self.zeros > 0 || self.times > 0 || self.sink.is_used()
+    /// Adds a value to a single sink.
+    pub(crate) fn add_to(&mut self, sink: u32, value: f64) {
+        self.sinks[sink as usize].add(value, 0);
     }
 
     /// Adds values of a Trend that were never measured.
-    pub(crate) fn add_censored(&mut self, count: u64) {
-        self.sink.add_censored(count);
+    pub(crate) fn add_censored(&mut self, series: Series, count: u64) {
+        let Store { feeds, sinks, .. } = self;
+        feeds[series.cell as usize].iter().for_each(|sink| sinks[*sink as usize].add_censored(count));
     }
+}
 
-    pub(crate) fn take(&mut self) -> Sink {
-        self.sink.add_times(self.value, std::mem::take(&mut self.times));
-        let empty = self.sink.emptied();
-        let mut sink = std::mem::replace(&mut self.sink, empty);
-        sink.add_zeros(std::mem::take(&mut self.zeros));
-        sink
-    }
+/// Nanoseconds in milliseconds: the `f64` next to them.
+#[inline(always)]
+pub fn ms(ns: u64) -> f64 {
+    // No clock counts beyond an `i64`, whose conversion is one instruction.
+    ns as i64 as f64 / 1e6
 }

@@ -73,6 +73,23 @@ impl Trend {
     // Not inlined: in a loop over samples of all kinds the compiler would find the bucket before it asks for the kind.
     #[inline(never)]
     pub(crate) fn add_other(&mut self, value: f64) {
+        if value > 0.0 {
+            return self.add_above_zero(value);
+        }
+        self.widen(value);
+        self.negative.add(value.abs().to_bits());
+    }
+
+    /// Adds one finite value above 0.
+    #[inline(always)]
+    pub(crate) fn add_above_zero(&mut self, value: f64) {
+        self.widen(value);
+        self.positive.add(value.to_bits());
+    }
+
+    /// Counts a value that is not 0, and moves the extremes to it.
+    #[inline(always)]
+    fn widen(&mut self, value: f64) {
         self.others += 1;
         if value < self.min {
             self.min = value;
@@ -80,8 +97,11 @@ impl Trend {
         if value > self.max {
             self.max = value;
         }
-        let side = if value > 0.0 { &mut self.positive } else { &mut self.negative };
-        side.add(value.abs().to_bits());
+    }
+
+    /// How many values other than 0.
+    pub(crate) fn others(&self) -> u64 {
+        self.others
     }
 
     /// Adds the value 0 this many times.

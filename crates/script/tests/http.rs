@@ -7,13 +7,17 @@ mod driver;
 mod echo_server;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::{IterationEnd, Users, VirtualUser};
-use metrics::{Recorder, Registry, builtin};
+use metrics::requests::RequestResult;
+use metrics::results::Value;
+use metrics::tags::TagFilter;
+use metrics::{Aggregate, Recorder, Registry, RequestKind, Thresholds, builtin};
 use onrush_script::{LoadOptions, Program, ScriptUsers, Source};
 
 /// A sample as it was recorded: metric, value, tags.
@@ -24,9 +28,7 @@ type Seen = Rc<RefCell<Vec<Sample>>>;
 
 /// Runs a script's default function with the server's address in TARGET; returns its samples and what it logged.
 async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String>) {
-    let log = Arc::new(driver::Lines::default());
-    let registry = Registry::new();
-    let recorder = Rc::new(Recorder::new(registry.clone()));
+    let recorder = Rc::new(Recorder::new(Registry::new()));
     let seen: Seen = Rc::default();
     let kept = seen.clone();
     recorder.set_tap(Box::new(move |sample| {
@@ -34,6 +36,13 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
         let tags = sample.tags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         kept.borrow_mut().push((name, sample.value, tags));
     }));
+    let log = run_recorded(source, target, iterations, &recorder).await;
+    (seen, log)
+}
+
+/// The same with a recorder of the test's own; returns what was logged.
+async fn run_recorded(source: Source, target: &str, iterations: u64, recorder: &Rc<Recorder>) -> Vec<String> {
+    let log = Arc::new(driver::Lines::default());
     let options = LoadOptions {
         env: BTreeMap::from([("TARGET".into(), target.into())]),
         cwd: PathBuf::from("/"),
@@ -41,20 +50,20 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
         is_offline: false,
         options: onrush_script::options::Options::default(),
         log: log.clone(),
-        registry,
+        registry: recorder.registry().clone(),
         recorder: recorder.clone(),
         builtins: &onrush_script::modules::BUILTINS,
         secrets: Default::default(),
     };
     let program = Program::load(source, options).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
-    let user = ScriptUsers::new(&program).create(driver::seat(1, &recorder)).await;
+    let user = ScriptUsers::new(&program).create(driver::seat(1, recorder)).await;
     let mut user = user.unwrap_or_else(|error| panic!("{}", error.message));
     let scenario = driver::scenario("default");
     for number in 0..iterations {
         assert_eq!(user.iterate(driver::iteration(&scenario, number)).await, IterationEnd::Completed);
         user.ended(1);
     }
-    (seen, log.take())
+    log.take()
 }
 
 fn run_text(body: &str, iterations: u64) -> (Vec<Sample>, Vec<String>) {
@@ -212,4 +221,58 @@ fn warnings_are_logged() {
             "warning Request Failed",
         ]
     );
+}
+
+/// One URL whose answers, tags and expectations change while nobody watches: each sample goes where it belongs.
+const ONE_URL: &str = "
+    import http from 'k6/http';
+    import exec from 'k6/execution';
+    import { group } from 'k6';
+    const get = (times) => { for (let i = 0; i < times; i++) http.get(__ENV.TARGET + '/turn'); };
+    export default function () {
+        get(6);
+        group('g', () => get(3));
+        exec.vu.metrics.tags.who = 'b';
+        get(3);
+        http.setResponseCallback(http.expectedStatuses(404));
+        get(3);
+        http.setResponseCallback(null);
+        get(3);
+    }";
+
+#[test]
+fn a_request_that_is_sent_again_has_its_samples_where_they_belong() {
+    let registry = Registry::new();
+    let sub = |metric, filter| registry.sub_metric(metric, TagFilter::parse(filter).unwrap());
+    sub(builtin::HTTP_REQS, "who:b");
+    sub(builtin::HTTP_REQ_FAILED, "who:b");
+    sub(builtin::HTTP_REQ_DURATION, "expected_response:true");
+    let recorder = Rc::new(Recorder::new(registry.clone()));
+    let source = Source::Text { name: "script.js".into(), text: ONE_URL.into() };
+    driver::block_on(run_recorded(source, &echo_server::start(), 1, &recorder));
+
+    let mut aggregate = Aggregate::new(registry, Thresholds::default());
+    aggregate.merge(recorder.take());
+    let results = aggregate.results(Duration::from_secs(1), false);
+    let row = |row: &RequestResult| {
+        let RequestKind { status, failed, group, .. } = &row.kind;
+        format!("{status} {failed} {group:?} {}", row.durations.as_ref().count())
+    };
+    let rows: BTreeSet<String> = results.requests.rows.iter().map(row).collect();
+    let expected = ["200 false \"\" 8", "404 true \"\" 3", "200 false \"::g\" 2", "404 true \"::g\" 1"];
+    let judged = ["200 true \"\" 2", "404 false \"\" 2"];
+    assert_eq!(rows, expected.into_iter().chain(judged).map(str::to_owned).collect());
+    let told = |name: &str, filter: Option<&str>| {
+        let metric = results.metrics.iter().find(|metric| metric.name == name && metric.filter.as_deref() == filter);
+        match &metric.unwrap().value {
+            Value::Counter { count, .. } => format!("{count}"),
+            Value::Rate { passes, total } => format!("{passes} of {total}"),
+            Value::Trend(trend) => format!("{}", trend.as_ref().count()),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!([told("http_reqs", None), told("http_reqs", Some("who:b"))], ["18", "9"]);
+    assert_eq!([told("http_req_failed", None), told("http_req_failed", Some("who:b"))], ["6 of 15", "3 of 6"]);
+    assert_eq!(told("http_req_duration", Some("expected_response:true")), "9");
+    assert_eq!(told("http_req_waiting", None), "18");
 }

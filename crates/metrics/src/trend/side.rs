@@ -134,7 +134,7 @@ impl Side {
             self.directory.resize(slot + 1, ABSENT);
         }
         self.directory[slot] = self.buckets.len() as u32;
-        self.buckets.resize(self.buckets.len() + PAGE, Bucket::default());
+        self.buckets.extend_from_slice(&[Bucket(0); PAGE]);
     }
 
     /// Buckets with samples, from the smallest magnitude up, each with its key.
@@ -155,9 +155,10 @@ impl Side {
         other.iter().for_each(|(key, bucket)| self.bucket(key).merge(bucket));
     }
 
-    /// An empty one that grows to the same spread without moving its buckets.
+    /// An empty one that grows to the same spread without moving its buckets or their directory.
     pub(super) fn emptied(&self) -> Side {
-        Side { buckets: Vec::with_capacity(self.buckets.len()), ..Side::default() }
+        let directory = vec![ABSENT; self.directory.len()];
+        Side { first_page: self.first_page, directory, buckets: Vec::with_capacity(self.buckets.len()) }
     }
 
     /// Buckets that memory is allocated for, used or not.

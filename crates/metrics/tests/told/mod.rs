@@ -33,7 +33,8 @@ fn metrics(text: &mut String, all: &[MetricResult]) {
     }
 }
 
-fn figures(value: &Value) -> String {
+/// Everything that could be asked of a metric.
+pub fn figures(value: &Value) -> String {
     let bits = |figures: &[f64]| figures.iter().map(|figure| format!("{figure:?}={:x} ", figure.to_bits())).collect();
     match value {
         Value::Counter { count, rate } => bits(&[*count, *rate]),

@@ -337,8 +337,12 @@ impl Vu {
 
     /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.
     pub(crate) fn report_data(&self, at_ns: u64) {
-        let _annotated = self.recorder();
-        self.with_tags(|key, tags| self.traffic.report(&self.worker, (key, tags), at_ns));
+        let (recorder, key) = (self.recorder(), self.tags_key());
+        self.traffic.report(recorder, key, at_ns, || {
+            let tags = self.tags();
+            let of = |metric| self.worker.data_series(key, metric, &tags);
+            recorder.bundle(&[builtin::DATA_SENT, builtin::DATA_RECEIVED].map(of))
+        });
     }
 
     /// Tags that every sample carries now: run tags, scenario and its tags, group, `exec.vu.metrics.tags`. Only the
@@ -350,8 +354,9 @@ impl Vu {
     /// Changes whenever `tags` would return another set; caches of resolved series compare it. Values are unique within
     /// a worker for distinct sets, and equal sets have equal values unless there are very many, so that users of one
     /// worker may share a cache.
+    #[inline]
     pub fn tags_key(&self) -> u32 {
-        self.with_tags(|key, _| key)
+        self.tags.known_key().unwrap_or_else(|| self.with_tags(|key, _| key))
     }
 
     /// The same for the samples of an iteration that has ended; 0 where the script set no tags of its own.

@@ -1,7 +1,7 @@
 //! The tags that every sample of a user carries: what the script set, the group it is in, and the whole set made of
 //! them.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::Iteration;
@@ -19,11 +19,13 @@ pub(super) struct Tags {
     group: RefCell<Arc<str>>,
     /// Key and set, until something changes.
     current: RefCell<Option<(u32, TagSet)>>,
+    /// The key alone, for those who ask for each sample.
+    key: Cell<Option<u32>>,
 }
 
 impl Default for Tags {
     fn default() -> Self {
-        Tags { own: RefCell::default(), group: RefCell::new(Arc::from("")), current: RefCell::default() }
+        Tags { own: RefCell::default(), group: RefCell::new(Arc::from("")), current: RefCell::default(), key: Cell::new(None) }
     }
 }
 
@@ -37,6 +39,7 @@ impl Tags {
     ) -> R {
         if self.current.borrow().is_none() {
             let made = compute(&self.own.borrow());
+            self.key.set(Some(made.0));
             *self.current.borrow_mut() = Some(made);
         }
         let current = self.current.borrow();
@@ -44,8 +47,15 @@ impl Tags {
         use_them(*key, tags)
     }
 
+    /// The current key, unless something has changed.
+    #[inline]
+    pub fn known_key(&self) -> Option<u32> {
+        self.key.get()
+    }
+
     /// Something outside of the tags has changed that they depend on.
     pub fn forget_current(&self) {
+        self.key.set(None);
         *self.current.borrow_mut() = None;
     }
 

@@ -2,9 +2,7 @@
 
 use std::cell::Cell;
 
-use metrics::{Bundle, TagSet, builtin};
-
-use crate::worker::WorkerState;
+use metrics::{Bundle, Recorder};
 
 /// The account of one user.
 #[derive(Default)]
@@ -33,20 +31,19 @@ impl Traffic {
         now_ns >= self.reported_ns.get() + 1_000_000_000
     }
 
-    /// Adds both samples and begins again.
-    pub fn report(&self, worker: &WorkerState, (key, tags): (u32, &TagSet), at_ns: u64) {
+    /// Adds both samples and begins again. `make`: where they go, when the tags with this key are new.
+    #[inline]
+    pub fn report(&self, recorder: &Recorder, key: u32, at_ns: u64, make: impl FnOnce() -> Bundle) {
         let (sent, received) = self.moved.replace((0, 0));
         self.reported_ns.set(at_ns);
         let series = match self.series.get() {
             Some((known, series)) if known == key => series,
             _ => {
-                let series =
-                    [builtin::DATA_SENT, builtin::DATA_RECEIVED].map(|metric| worker.data_series(key, metric, tags));
-                let series = worker.recorder.bundle(&series);
+                let series = make();
                 self.series.set(Some((key, series)));
                 series
             }
         };
-        worker.recorder.add_bundle(series, &[sent as f64, received as f64], at_ns);
+        recorder.add_counts(series, &[sent, received], at_ns);
     }
 }

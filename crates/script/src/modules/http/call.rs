@@ -3,7 +3,7 @@
 //! Both are plain values. `prepare.rs` makes the first of what a script gave, `send.rs` fills in the second,
 //! `response.rs` shows them to the script.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use host::js::Value;
@@ -14,6 +14,7 @@ use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Respo
 
 use super::intake::Intake;
 use super::params::ResponseType;
+use super::record::UsualSeries;
 use super::samples::Labels;
 use super::url::{Target, Unsendable};
 use crate::Vu;
@@ -51,6 +52,8 @@ pub struct PreparedRequest {
     pub intake: Intake,
     /// Warn when redirects were cut off: the limit is the default one.
     pub warn_redirects: bool,
+    /// Where its samples went last.
+    pub usual_series: Cell<Option<UsualSeries>>,
 }
 
 impl PreparedRequest {

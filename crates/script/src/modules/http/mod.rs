@@ -1,6 +1,6 @@
 //! `k6/http`: names and argument order; the work is in the files beside.
 //!
-//! `prepare.rs` reads arguments, `send.rs` sends and records, `response.rs` is filled in when a script reads it,
+//! `prepare.rs` reads arguments, `send.rs` sends, `record.rs` records, `response.rs` is filled in when a script reads it,
 //! `verbs.rs` joins them. Not supported yet: NTLM.
 
 mod batch;
@@ -22,6 +22,7 @@ mod page;
 pub(crate) mod params;
 pub(crate) mod plain_response;
 pub(crate) mod prepare;
+pub(crate) mod record;
 mod referee;
 pub(crate) mod refusal;
 mod response;

@@ -3,6 +3,7 @@
 //! Refuses what cannot be one, and reads nothing again that has not changed (`fixed.rs`). What of a body is lent
 //! instead of copied is looked up last, when the script no longer runs.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -214,6 +215,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &RunSettings, arguments: Arguments)
         throw: params.throw.unwrap_or(run.throw),
         intake: params.intake,
         warn_redirects: params.redirects.is_none() && !run.redirects_given,
+        usual_series: Cell::new(None),
         sent: Sent { target, method, request, body: plain, jar_cookies, user_agent: Rc::clone(&run.user_agent) },
     }
 }

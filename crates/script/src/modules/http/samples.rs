@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use metrics::{
-    Bundle, ErrorKind, MetricId, Protocol, Recorder, RequestKind, Series, Sharded, SystemTag, SystemTags, TagSet,
-    builtin,
+    Bundle, ErrorKind, Member, MetricId, Protocol, Recorder, RequestKind, Series, Sharded, SystemTag, SystemTags,
+    TagSet, builtin,
 };
 use wire::{Exchange, FailureKind, Method, Timings};
 
@@ -43,9 +43,13 @@ fn resolve_series(recorder: &Recorder, tags: &TagSet, key: &Key) -> Bundle {
         None => recorder.series(builtin::HTTP_REQS, tags),
     };
     let durations = recorder.series_of_request(builtin::HTTP_REQ_DURATION, tags, &key.request_kind(tags));
-    let failed = key.expected.map(|_| builtin::HTTP_REQ_FAILED);
-    let rest = PHASES.into_iter().chain(failed).map(|metric| recorder.series(metric, tags));
-    recorder.bundle(&[requests, durations].into_iter().chain(rest).collect::<Vec<Series>>())
+    let phases = PHASES.map(|metric| recorder.series(metric, tags));
+    let failed = key.expected.map(|expected| {
+        Member::Constant(recorder.series(builtin::HTTP_REQ_FAILED, tags), f64::from(u8::from(!expected)))
+    });
+    let measured = [durations].into_iter().chain(phases).map(Member::Measured);
+    let members = [Member::Constant(requests, 1.0)].into_iter().chain(measured).chain(failed);
+    recorder.bundle_of(&members.collect::<Vec<Member>>())
 }
 
 /// Everything that decides which series a sample goes to.
@@ -175,23 +179,36 @@ impl Sampler {
         Sampler { enabled, worker, last: RefCell::new(None), from_plan: Cell::new(None) }
     }
 
-    /// Records one hop. `first`: the hop goes to the URL that the script asked for; `url` is the other hops' own.
-    /// `challenge`: a 401 that digest authentication answers, which is expected.
-    pub fn record(&self, vu: &Vu, labels: &Labels, hop: &HopFacts<'_>, url: Option<&str>, challenge: bool) {
+    /// Whether the samples tell whom a request went to.
+    pub fn tells_address(&self) -> bool {
+        self.enabled.has(SystemTag::Ip)
+    }
+
+    /// Records one hop; where its samples went, if it has some. `url`: that of a hop elsewhere than the script asked
+    /// for. `challenge`: a 401 that digest authentication answers, which is expected.
+    pub fn record(
+        &self,
+        vu: &Vu,
+        labels: &Labels,
+        hop: &HopFacts<'_>,
+        url: Option<&str>,
+        challenge: bool,
+    ) -> Option<Bundle> {
         let (status, error_code, proto, tls_version, error) = match &hop.outcome {
             Ok(answer) => (answer.status, error_code::of_status(answer.status), answer.proto, answer.tls_version, None),
-            Err((FailureKind::Cancelled, _)) => return,
+            Err((FailureKind::Cancelled, _)) => return None,
             Err((kind, message)) => (0, error_code::of_failure(*kind), "", "", Some(*message)),
         };
         let judged = labels.expectation.judge(status).map(|good| good || challenge);
         let wanted =
             Wanted { tags_key: vu.tags_key(), status, error_code, expected: judged, proto, tls_version, error };
-        let ip = hop.ip.filter(|_| self.enabled.has(SystemTag::Ip));
+        let ip = hop.ip.filter(|_| self.tells_address());
         let series = match self.remembered(&wanted, hop.method, labels, url, ip) {
             Some(series) => series,
             None => self.resolve(vu, &wanted, hop.method, labels, url, ip),
         };
-        add(vu.recorder(), series, hop, judged);
+        add(vu.recorder(), series, &hop.timings, hop.ended_at);
+        Some(series)
     }
 
     /// Records what somebody who came on schedule waited for the request that was recorded last. Nothing of one that
@@ -351,23 +368,23 @@ fn epoch_ns(time: SystemTime) -> u64 {
     since.as_secs() * 1_000_000_000 + u64::from(since.subsec_nanos())
 }
 
-/// In the order of `resolve_series`.
-fn add(recorder: &Recorder, series: Bundle, hop: &HopFacts<'_>, judged: Option<bool>) {
-    let at_ns = epoch_ns(hop.ended_at);
-    let timings = &hop.timings;
-    let samples = [
-        1.0,
-        ms(timings.duration()),
-        ms(timings.blocked),
-        ms(timings.connecting),
-        ms(timings.tls_handshaking),
-        ms(timings.sending),
-        ms(timings.waiting),
-        ms(timings.receiving),
-        f64::from(u8::from(judged == Some(false))),
+/// Adds the samples of an exchange that ended then.
+#[inline]
+pub fn add(recorder: &Recorder, series: Bundle, timings: &Timings, ended_at: SystemTime) {
+    let steps = [
+        timings.blocked,
+        timings.connecting,
+        timings.tls_handshaking,
+        timings.sending,
+        timings.waiting,
+        timings.receiving,
     ];
-    let counted = if judged.is_some() { samples.len() } else { samples.len() - 1 };
-    recorder.add_bundle(series, &samples[..counted], at_ns);
+    // Nanoseconds of five hundred years.
+    let [blocked, connecting, tls_handshaking, sending, waiting, receiving] = steps.map(|step| step.as_nanos() as u64);
+    let duration = sending + waiting + receiving;
+    // In the order of `resolve_series`.
+    let durations = [duration, blocked, connecting, tls_handshaking, sending, waiting, receiving];
+    recorder.add_durations(series, &durations, || epoch_ns(ended_at));
 }
 
 #[cfg(test)]

@@ -76,6 +76,8 @@ pub struct RunSettings {
     pub urls: Rc<UrlCache>,
     /// The way to the series.
     pub sampler: Sampler,
+    /// Somebody sees each exchange, or each sample: of the three below, or an output.
+    pub is_watched: bool,
     /// `httpDebug`: sees the requests of each client.
     pub debug: Option<Rc<HttpDebug>>,
     /// Counts exchanges that the kernel did not time.
@@ -108,6 +110,7 @@ impl HttpState {
         self.run.get_or_init(|| {
             let options = vu.options();
             let (batch, batch_per_host) = options.batch_limits();
+            let (debug, referee) = (HttpDebug::of(vu), WorkerReferee::of(vu));
             RunSettings {
                 throw: options.throw.unwrap_or(false),
                 batch,
@@ -118,9 +121,10 @@ impl HttpState {
                 redirects_given: options.max_redirects.is_some(),
                 urls: UrlCache::of(vu),
                 sampler: Sampler::new(options.enabled_system_tags(), vu.worker_local::<SeriesSets>()),
-                debug: HttpDebug::of(vu),
+                is_watched: debug.is_some() || referee.is_some() || vu.recorder().has_batches(),
+                debug,
                 unstamped: vu.worker_local::<WorkerTally>(),
-                referee: WorkerReferee::of(vu),
+                referee,
             }
         })
     }
