@@ -154,7 +154,9 @@ impl Sink {
     /// were some.
     pub fn merge_from(&mut self, other: &Sink) {
         match (self, other) {
-            (Sink::Trend(own), Sink::Trend(theirs)) if own.count() == 0 && own.censored() == 0 => own.clone_from(theirs),
+            (Sink::Trend(own), Sink::Trend(theirs)) if own.count() == 0 && own.censored() == 0 => {
+                own.clone_from(theirs)
+            }
             (Sink::Trend(own), Sink::Trend(theirs)) => own.merge(theirs),
             (Sink::Rate { passes, total }, Sink::Trend(durations)) => {
                 *passes += durations.others();

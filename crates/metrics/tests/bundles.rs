@@ -20,12 +20,8 @@ use told::{figures, told};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-const TIMES: [MetricId; 4] = [
-    builtin::HTTP_REQ_DURATION,
-    builtin::HTTP_REQ_BLOCKED,
-    builtin::HTTP_REQ_SENDING,
-    builtin::HTTP_REQ_WAITING,
-];
+const TIMES: [MetricId; 4] =
+    [builtin::HTTP_REQ_DURATION, builtin::HTTP_REQ_BLOCKED, builtin::HTTP_REQ_SENDING, builtin::HTTP_REQ_WAITING];
 
 /// A request as the recorders get it.
 struct Request {
@@ -58,7 +54,8 @@ impl Request {
     fn tags(&self) -> TagSet {
         let expected = if self.failed() { "false" } else { "true" };
         let (status, scenario) = (self.status.to_string(), "a");
-        let pairs = [("scenario", scenario), ("group", self.group), ("status", &status), ("expected_response", expected)];
+        let pairs =
+            [("scenario", scenario), ("group", self.group), ("status", &status), ("expected_response", expected)];
         TagSet::new(pairs)
     }
 
@@ -89,7 +86,10 @@ impl Request {
     fn add_singly(&self, recorder: &Recorder) {
         let times = self.times_ns.map(|ns| ns as f64 / 1e6);
         let values = [1.0].into_iter().chain(times).chain([f64::from(u8::from(self.failed()))]);
-        self.series(recorder).into_iter().zip(values).for_each(|(series, value)| recorder.add(series, value, self.at_ns));
+        self.series(recorder)
+            .into_iter()
+            .zip(values)
+            .for_each(|(series, value)| recorder.add(series, value, self.at_ns));
     }
 
     fn add_together(&self, recorder: &Recorder) {

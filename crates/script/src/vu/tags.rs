@@ -25,7 +25,12 @@ pub(super) struct Tags {
 
 impl Default for Tags {
     fn default() -> Self {
-        Tags { own: RefCell::default(), group: RefCell::new(Arc::from("")), current: RefCell::default(), key: Cell::new(None) }
+        Tags {
+            own: RefCell::default(),
+            group: RefCell::new(Arc::from("")),
+            current: RefCell::default(),
+            key: Cell::new(None),
+        }
     }
 }
 

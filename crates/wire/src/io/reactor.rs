@@ -3,7 +3,8 @@
 //! tokio asks each socket's readiness under a lock, with atomic numbers and a budget, because its sockets may be used
 //! on any thread. Those of a virtual user never leave their worker: here readiness is a flag in a `Cell`. The epoll is
 //! itself one descriptor in tokio's, which keeps timers, name lookups and signals, and wakes this one when any socket
-//! has something. Events are edges: a flag stays set until a read or write finds nothing more to do.
+//! has something. Events are edges: a flag stays set until a read or write finds nothing more to do, and for good once
+//! the peer has ended its side.
 //!
 //! Sockets that are made on a thread with a reactor use it; on other threads tokio's serves (`readiness`). Invariant:
 //! a reactor is looked at as long as its thread has sockets in it, because `Reactor::drive` runs there.
@@ -52,6 +53,8 @@ pub(super) struct Slot {
 #[derive(Default)]
 pub(super) struct Side {
     is_ready: Cell<bool>,
+    /// The peer has ended its side, or the connection is broken: no event will follow, and each attempt will say so.
+    is_over: Cell<bool>,
     is_awaited: Cell<bool>,
     /// Whoever waits, or waited last.
     waker: Cell<Option<Waker>>,
@@ -79,12 +82,15 @@ impl Side {
     /// An attempt found nothing more to do.
     #[inline]
     pub(super) fn clear(&self) {
-        self.is_ready.set(false);
+        self.is_ready.set(self.is_over.get());
     }
 
     #[inline]
-    fn set(&self) {
+    fn set(&self, is_over: bool) {
         self.is_ready.set(true);
+        if is_over {
+            self.is_over.set(true);
+        }
         if self.is_awaited.take()
             && let Some(waker) = self.waker.take()
         {
@@ -138,10 +144,11 @@ impl Reactor {
         let Some(slot) = slot.filter(|slot| slot.token == token) else { return };
         let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         if is_over || flags.intersects(EventFlags::OUT) {
-            slot.writing.set();
+            slot.writing.set(is_over);
         }
-        if is_over || flags.intersects(EventFlags::IN | EventFlags::RDHUP) {
-            slot.reading.set();
+        let is_ended = is_over || flags.intersects(EventFlags::RDHUP);
+        if is_ended || flags.intersects(EventFlags::IN) {
+            slot.reading.set(is_ended);
         }
     }
 
@@ -266,6 +273,21 @@ mod tests {
             assert_eq!(receive(&socket, &mut buffer).await, 6);
             assert_eq!(receive(&socket, &mut buffer).await, 0, "the peer is gone");
             answering.join().unwrap();
+        });
+    }
+
+    /// Both may be one event: the end is not waited for once the bytes have been read.
+    #[test]
+    fn an_end_that_came_with_the_last_bytes_is_seen_behind_them() {
+        driven(async || {
+            let (socket, mut peer) = pair();
+            peer.write_all(b"bye").unwrap();
+            drop(peer);
+            // Until both are there: the reactor has not looked yet.
+            std::thread::sleep(Duration::from_millis(20));
+            let mut buffer = [0; 16];
+            assert_eq!(receive(&socket, &mut buffer).await, 3);
+            assert_eq!(receive(&socket, &mut buffer).await, 0);
         });
     }
 
