@@ -327,6 +327,7 @@ impl<F: Users> Lane<F> {
 }
 
 /// The times of an iteration, by the engine's clock.
+#[derive(Default)]
 struct Times {
     planned: Duration,
     started: Duration,

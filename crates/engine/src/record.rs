@@ -71,7 +71,7 @@ impl LaneRecord {
             key => self.series_of(key, user),
         };
         self.recorder.annotate(|| user.note());
-        let times = [took, from_plan].map(ns);
+        let times = [ns(took), ns(from_plan)];
         let measured = if self.lag.is_some() { &times[..] } else { &times[..1] };
         self.recorder.add_durations(series, measured, || at_ns);
     }

@@ -12,25 +12,32 @@ pub struct Extensions {
 
 impl Extensions {
     /// The value of this type, made by `Default` when there is none.
+    #[inline]
     pub fn get<T: Default + 'static>(&self) -> Rc<T> {
         let id = TypeId::of::<T>();
-        let value = self.known(id).unwrap_or_else(|| {
-            let made: Rc<dyn Any> = Rc::new(T::default());
-            self.values.borrow_mut().push((id, made.clone()));
-            made
-        });
-        value.downcast::<T>().expect("stored under its own type")
+        let first = self.values.borrow().first().filter(|(known, _)| *known == id).map(|(_, value)| Rc::clone(value));
+        let value = first.unwrap_or_else(|| self.find(id, || Rc::new(T::default())));
+        // SAFETY: a value is stored under the id of its own type, so the pointer is one to a `T` in an `Rc`.
+        unsafe { Rc::from_raw(Rc::into_raw(value).cast::<T>()) }
     }
 
-    /// Each time, a value moves one place to the front, so what is asked for most is found first.
-    fn known(&self, id: TypeId) -> Option<Rc<dyn Any>> {
+    /// Each time, a value moves one place to the front, so what is asked for most is found first. `make` gives one of
+    /// the type with this id.
+    #[inline(never)]
+    fn find(&self, id: TypeId, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
         let mut values = self.values.borrow_mut();
-        let at = values.iter().position(|(known, _)| *known == id)?;
-        let value = values[at].1.clone();
-        if at > 0 {
-            values.swap(at - 1, at);
+        if let Some(at) = values.iter().position(|(known, _)| *known == id) {
+            let value = Rc::clone(&values[at].1);
+            if at > 0 {
+                values.swap(at - 1, at);
+            }
+            return value;
         }
-        Some(value)
+        // Making it may ask for others.
+        drop(values);
+        let made = make();
+        self.values.borrow_mut().push((id, Rc::clone(&made)));
+        made
     }
 
     /// Forgets all values.

@@ -412,10 +412,11 @@ mod tests {
             }));
             jobs.next(format!("{got:?}"));
         });
-        let mut run = fiber.run(0);
-        let began = poll(&mut run);
-        assert!(began.is_pending() && polls.get() == 0, "others run their JavaScript before this one's wait begins");
-        while poll(&mut run).is_pending() {}
+        fiber.start(0);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(matches!(fiber.advance(&mut cx), Advance::OtherWork));
+        assert_eq!(polls.get(), 0, "others run their JavaScript before this one's wait begins");
+        while !matches!(fiber.advance(&mut cx), Advance::Over(_)) {}
         assert_eq!(polls.get(), 3);
     }
 
@@ -425,9 +426,10 @@ mod tests {
             let sum = (0..3).filter_map(|n| switch.block_on(std::future::ready(n))).sum::<i32>();
             jobs.next(sum.to_string());
         });
-        let mut run = fiber.run(0);
-        let turns = (0..3).filter(|_| poll(&mut run).is_pending()).count();
-        assert_eq!((turns, poll(&mut run)), (3, Poll::Ready(Some("3".into()))));
+        fiber.start(0);
+        let mut cx = Context::from_waker(Waker::noop());
+        let turns = (0..3).filter(|_| matches!(fiber.advance(&mut cx), Advance::OtherWork)).count();
+        assert_eq!((turns, fiber.poll_job(&mut cx)), (3, Poll::Ready(Some("3".into()))));
     }
 
     #[test]

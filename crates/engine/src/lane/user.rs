@@ -26,6 +26,9 @@ pub(super) struct LaneUser<F: Users, P> {
     member: Option<Member<F::User>>,
     pace: P,
     at: At<F::User>,
+    /// Of the iteration that runs, or ran last.
+    times: Times,
+    turn: Turn,
     /// Iterations begun.
     begun: u64,
     busy: BusyIterations,
@@ -44,11 +47,11 @@ enum At<U> {
     /// It waits for something new to ask.
     Resting,
     /// It iterates.
-    Iterating(Times, Turn),
+    Iterating,
     /// It waits for a user, for the iteration that is to begin or for none yet.
     Taking(Coming<U>, Option<Turn>),
-    /// It waits for a time; then a turn that was filled up is over.
-    Sleeping(Pin<Box<dyn Future<Output = ()>>>, Option<Turn>),
+    /// It waits for a time, and for the end of an iteration if it has a user.
+    Sleeping(Pin<Box<dyn Future<Output = ()>>>),
 }
 
 /// Whether a user goes on at once.
@@ -72,6 +75,8 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
             member: None,
             pace,
             at,
+            times: Times::default(),
+            turn: Turn::default(),
             begun: 0,
             busy: BusyIterations::default(),
             has_waited: false,
@@ -94,8 +99,7 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
             Next::Rest => self.take(None),
             Next::Away(until) => {
                 self.lane.return_user(self.member.take());
-                let until = self.lane.start + until;
-                self.sleep(until, None);
+                self.sleep(self.lane.start + until);
             }
             Next::Done => return self.leave(),
         }
@@ -106,9 +110,9 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         self.at = At::Taking(Box::pin(Rc::clone(&self.lane).take_user()), turn);
     }
 
-    fn sleep(&mut self, until: Duration, turn: Option<Turn>) {
+    fn sleep(&mut self, until: Duration) {
         let worker = Rc::clone(&self.lane.worker);
-        self.at = At::Sleeping(Box::pin(async move { worker.sleep_until(until).await }), turn);
+        self.at = At::Sleeping(Box::pin(async move { worker.sleep_until(until).await }));
     }
 
     fn leave(&mut self) -> Step {
@@ -120,39 +124,28 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
     fn begin(&mut self, turn: Turn, now: Duration) {
         let member = self.member.as_mut().expect("whoever begins has a user");
         let (times, iteration) = self.lane.begin(member, turn, now);
-        self.has_waited = false;
+        (self.times, self.turn, self.has_waited) = (times, turn, false);
         member.user.begin(iteration);
-        self.at = At::Iterating(times, turn);
+        self.at = At::Iterating;
     }
 
-    fn iterate(&mut self, times: Times, turn: Turn, context: &mut Context<'_>) -> Step {
-        let user = &mut self.member.as_mut().expect("whoever iterates has a user").user;
-        match user.resume(context) {
-            Progress::Over(end) => self.end(times, turn, end, context),
-            progress => {
-                self.has_waited = true;
-                self.at = At::Iterating(times, turn);
-                Step::Leaves(if progress == Progress::Again { Progress::Again } else { Progress::Waits })
-            }
-        }
-    }
-
-    fn end(&mut self, times: Times, turn: Turn, end: IterationEnd, context: &mut Context<'_>) -> Step {
+    fn end(&mut self, end: IterationEnd, context: &mut Context<'_>) -> Step {
         let member = self.member.as_mut().expect("whoever iterates has a user");
+        self.at = At::Between;
         self.begun += 1;
-        let Iterated { ended, lost } = self.lane.end(member, &times, end);
-        let least = self.lane.worker.min_iteration_duration;
+        let Iterated { ended, lost } = self.lane.end(member, &self.times, end);
         if let Some(text) = lost {
-            self.lane.release(member, turn);
+            self.lane.release(member, self.turn);
             self.lane.lose(self.member.take(), text);
             return Step::On;
         }
+        let least = self.lane.worker.min_iteration_duration;
         if !least.is_zero() {
             // Part of the iteration, but not of its measured time.
-            self.sleep((times.started + least).min(times.hard), Some(turn));
+            self.sleep((self.times.started + least).min(self.times.hard));
             return Step::On;
         }
-        self.lane.release(member, turn);
+        self.lane.release(member, self.turn);
         // A script that never waits must not keep the event loop from other tasks.
         if self.busy.is_over(self.has_waited, ended) {
             let given = pin!(tokio::task::yield_now()).poll(context);
@@ -163,52 +156,58 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         Step::On
     }
 
-    fn step(&mut self, context: &mut Context<'_>) -> Step {
-        match std::mem::replace(&mut self.at, At::Between) {
-            At::Between => self.ask(),
-            At::Iterating(times, turn) => self.iterate(times, turn, context),
+    /// What is not iterating.
+    #[inline(never)]
+    fn wait(&mut self, context: &mut Context<'_>) -> Step {
+        match &mut self.at {
+            At::Between | At::Iterating => {}
             // When the test is stopped, the pacing ends all users.
             At::Resting => match self.pace.poll_rest(context) {
-                Poll::Ready(()) => Step::On,
-                Poll::Pending => {
-                    self.at = At::Resting;
-                    Step::Leaves(Progress::Waits)
-                }
+                Poll::Pending => return Step::Leaves(Progress::Waits),
+                Poll::Ready(()) => self.at = At::Between,
             },
-            At::Taking(mut coming, turn) => match coming.as_mut().poll(context) {
-                Poll::Pending => {
-                    self.at = At::Taking(coming, turn);
-                    Step::Leaves(Progress::Waits)
-                }
-                Poll::Ready(None) => self.leave(),
+            At::Taking(coming, turn) => match coming.as_mut().poll(context) {
+                Poll::Pending => return Step::Leaves(Progress::Waits),
+                Poll::Ready(None) => return self.leave(),
                 Poll::Ready(member) => {
-                    self.member = member;
+                    let turn = turn.take();
+                    (self.member, self.at) = (member, At::Between);
                     if let Some(turn) = turn {
                         self.begin(turn, self.lane.worker.clock.now());
                     }
-                    Step::On
                 }
             },
-            At::Sleeping(mut sleep, turn) => match sleep.as_mut().poll(context) {
-                Poll::Pending => {
-                    self.at = At::Sleeping(sleep, turn);
-                    Step::Leaves(Progress::Waits)
-                }
+            At::Sleeping(sleep) => match sleep.as_mut().poll(context) {
+                Poll::Pending => return Step::Leaves(Progress::Waits),
                 Poll::Ready(()) => {
-                    if let (Some(turn), Some(member)) = (turn, &self.member) {
-                        self.lane.release(member, turn);
-                    }
-                    Step::On
+                    self.at = At::Between;
+                    self.member.iter().for_each(|member| self.lane.release(member, self.turn));
                 }
             },
         }
+        Step::On
     }
 }
 
 impl<F: Users, P: Pace> Resumable for LaneUser<F, P> {
     fn resume(&mut self, context: &mut Context<'_>) -> Progress<()> {
         loop {
-            if let Step::Leaves(progress) = self.step(context) {
+            let step = match (&self.at, &mut self.member) {
+                (At::Iterating, Some(member)) => match member.user.resume(context) {
+                    Progress::Over(end) => self.end(end, context),
+                    Progress::Again => {
+                        self.has_waited = true;
+                        return Progress::Again;
+                    }
+                    Progress::Waits => {
+                        self.has_waited = true;
+                        return Progress::Waits;
+                    }
+                },
+                (At::Between, _) => self.ask(),
+                _ => self.wait(context),
+            };
+            if let Step::Leaves(progress) = step {
                 return progress;
             }
         }

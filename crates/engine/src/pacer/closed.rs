@@ -24,7 +24,7 @@ pub enum Next {
 }
 
 /// One iteration to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
     /// Its number, where iterations are numbered in advance.
     pub number: Option<u64>,

@@ -390,6 +390,7 @@ async fn open(
 impl Exchange {
     /// An exchange of which nothing has happened yet. Built where its owner keeps it and filled in there: it is too
     /// large to be handed from future to future.
+    #[inline(always)]
     pub(crate) fn begin(method: Method, url: Url) -> Exchange {
         let nothing = Failure { step: Step::Prepare, kind: FailureKind::Other, message: String::new() };
         Exchange {

@@ -270,7 +270,8 @@ impl Transaction<'_> {
     }
 
     /// How it went, of an exchange that started at `start`.
-    pub(crate) fn outcome(self, end: End, start: Tick) -> Outcome {
+    // By reference: handed on by value, it would be copied.
+    pub(crate) fn outcome(&mut self, end: End, start: Tick) -> Outcome {
         let whole_upload = self.upload.is_done() && self.sent_at.is_some();
         let nothing_sent = self.upload.is_untouched();
         let (first, first_stamped) = Moment::place(self.first, &self.io.stamps, start);

@@ -76,7 +76,8 @@ pub(super) fn ask_for_stamps(fd: RawFd, arrival: bool) -> bool {
 #[repr(C, align(8))]
 struct Control([u8; 128]);
 
-/// Reads once, without waiting: with stamps by `recvmsg`, without them by `recv`, which costs the kernel less.
+/// Reads once, without waiting: with stamps by `recvmsg`, without them by `recvfrom`, which costs the kernel less. By
+/// the system's numbers: the C library's functions prepare for a thread that is cancelled meanwhile.
 pub(super) fn receive(
     fd: RawFd,
     buffer: &mut [MaybeUninit<u8>],
@@ -86,9 +87,14 @@ pub(super) fn receive(
     let flags = libc::MSG_DONTWAIT | flags;
     loop {
         if !stamped {
-            // SAFETY: the buffer is writable and alive during the call, which writes no more than its length.
-            let n = unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) };
-            match outcome(n)? {
+            let none = ptr::null_mut::<libc::sockaddr>();
+            // SAFETY: the buffer is writable and alive during the call, which writes no more than its length; no
+            // address is asked for.
+            let n = unsafe {
+                let (room, length) = (buffer.as_mut_ptr(), none.cast::<libc::socklen_t>());
+                libc::syscall(libc::SYS_recvfrom, fd, room, buffer.len(), flags, none, length)
+            };
+            match outcome(n as isize)? {
                 Some(bytes) => return Ok(Received { bytes, stamp_ns: None }),
                 None => continue,
             }
@@ -103,9 +109,9 @@ pub(super) fn receive(
             header.msg_iovlen = 1;
             header.msg_control = control.as_mut_ptr().cast();
             header.msg_controllen = mem::size_of::<Control>() as _;
-            (libc::recvmsg(fd, &raw mut header, flags), header)
+            (libc::syscall(libc::SYS_recvmsg, fd, &raw mut header, flags), header)
         };
-        if let Some(bytes) = outcome(n)? {
+        if let Some(bytes) = outcome(n as isize)? {
             return Ok(Received { bytes, stamp_ns: if bytes > 0 { stamp_of(&header) } else { None } });
         }
     }

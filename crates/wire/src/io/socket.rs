@@ -280,13 +280,16 @@ fn peek(fd: RawFd) -> io::Result<usize> {
     if n < 0 { Err(io::Error::last_os_error()) } else { Ok(n as usize) }
 }
 
+/// By the system's number: the C library's `send` prepares for a thread that is cancelled meanwhile, which costs as
+/// much as all else that is done here.
 fn send(fd: RawFd, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
     let flags = libc::MSG_NOSIGNAL | if more { libc::MSG_MORE } else { 0 };
     loop {
         // One slice, the usual request, needs no message header: the kernel would copy and check it.
         let n = if let [only] = parts {
-            // SAFETY: the slice lives through the call, which only reads it.
-            unsafe { libc::send(fd, only.as_ptr().cast(), only.len(), flags) }
+            let none = ptr::null::<libc::sockaddr>();
+            // SAFETY: the slice lives through the call, which only reads it; no address is given.
+            unsafe { libc::syscall(libc::SYS_sendto, fd, only.as_ptr(), only.len(), flags, none, 0) as isize }
         } else {
             send_gathered(fd, parts, flags)
         };

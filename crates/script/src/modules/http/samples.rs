@@ -371,19 +371,20 @@ fn epoch_ns(time: SystemTime) -> u64 {
 /// Adds the samples of an exchange that ended then.
 #[inline]
 pub fn add(recorder: &Recorder, series: Bundle, timings: &Timings, ended_at: SystemTime) {
-    let steps = [
-        timings.blocked,
-        timings.connecting,
-        timings.tls_handshaking,
-        timings.sending,
-        timings.waiting,
-        timings.receiving,
-    ];
     // Nanoseconds of five hundred years.
-    let [blocked, connecting, tls_handshaking, sending, waiting, receiving] = steps.map(|step| step.as_nanos() as u64);
+    let ns = |step: Duration| step.as_nanos() as u64;
+    let (sending, waiting, receiving) = (ns(timings.sending), ns(timings.waiting), ns(timings.receiving));
     let duration = sending + waiting + receiving;
     // In the order of `resolve_series`.
-    let durations = [duration, blocked, connecting, tls_handshaking, sending, waiting, receiving];
+    let durations = [
+        duration,
+        ns(timings.blocked),
+        ns(timings.connecting),
+        ns(timings.tls_handshaking),
+        sending,
+        waiting,
+        receiving,
+    ];
     recorder.add_durations(series, &durations, || epoch_ns(ended_at));
 }
 
