@@ -47,8 +47,10 @@ impl Budgets {
     pub(crate) fn write(&self, root: &Path) -> Result<(), String> {
         let mut text = String::from(
             "# What a workload may cost: user instructions an iteration, thousandths of a system call an iteration \
-             (calls-…), bytes of\n\
-             # a user that waits (waiting…). `cargo xtask cost` fails 2 % above; `cargo xtask cost --write NAME` \
+             (calls-…), lines\n\
+             # that a cache of 32 KiB of code (code-misses-…) or 1 MiB of data (lines-…) did not have, an iteration, \
+             bytes of a user\n\
+             # that waits (waiting…). `cargo xtask cost` fails 2 % above; `cargo xtask cost --write NAME` \
              writes the highest of five counts.\n\
              # Machines differ by up to 3 %: keep the higher figure where another machine counted it.\n",
         );
