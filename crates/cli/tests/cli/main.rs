@@ -1,6 +1,7 @@
 //! Black-box tests of the real binary, one file a feature. A `Lab` is a folder with scripts; a run gives exit code,
 //! standard output and standard error.
 
+mod answers;
 mod api;
 mod archive;
 mod bad_input;
@@ -14,6 +15,7 @@ mod completion;
 mod conservation;
 mod control_characters;
 mod convert;
+mod cut_short;
 mod decoding;
 mod delay;
 mod documented;
@@ -21,6 +23,7 @@ mod errors;
 mod examples;
 mod experimental;
 mod extensions;
+mod fair_turns;
 mod fasthttp;
 mod fleet;
 mod fleet_clocks;
@@ -31,6 +34,7 @@ mod forms;
 mod grpc;
 mod grpc_connections;
 mod history;
+mod honest_timings;
 mod http2;
 mod http_debug;
 mod injection;
@@ -38,6 +42,7 @@ mod journal;
 mod json_answers;
 mod judgement;
 mod k8s;
+mod kept_connections;
 mod lab;
 mod libraries;
 mod lifecycle;
@@ -59,6 +64,7 @@ mod output;
 mod outputs;
 mod parts;
 mod payloads;
+mod peer;
 mod plain;
 mod pty;
 mod quick;
