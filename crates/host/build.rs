@@ -6,7 +6,8 @@
 //! without lists and counts, and `shapes.patch` keeps shapes of objects that are gone for those that are made alike.
 //! `dates.patch` makes local times right near clock changes and writes dates as k6 does, and `sources.patch` lets
 //! functions find their sources in the text of their module, of which there is one for all users. `spread.patch`
-//! copies the characters of a text into an object, as `{...text}` says.
+//! copies the characters of a text into an object, as `{...text}` says. `recent.patch` hands blocks out again that were
+//! just freed, while the processor's caches have them.
 //! All are fit to be offered to QuickJS.
 //!
 //! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
@@ -30,7 +31,7 @@ mod function_table;
 const PACKAGE: (&str, &str) = ("rquickjs-sys", "0.14.0");
 
 /// To be applied to `quickjs.c`, in this order.
-const PATCHES: [&str; 10] = [
+const PATCHES: [&str; 11] = [
     "quickjs/arenas.patch",
     "quickjs/literals.patch",
     "quickjs/names.patch",
@@ -41,6 +42,7 @@ const PATCHES: [&str; 10] = [
     "quickjs/dates.patch",
     "quickjs/sources.patch",
     "quickjs/spread.patch",
+    "quickjs/recent.patch",
 ];
 
 const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];

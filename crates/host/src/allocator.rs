@@ -143,6 +143,8 @@ unsafe impl GlobalAlloc for RustAllocator {
 
 #[cfg(test)]
 mod tests {
+    use rquickjs::qjs;
+
     use super::*;
     use crate::memory::Memory;
     use crate::runtime;
@@ -190,5 +192,52 @@ mod tests {
             });
         }
         assert_eq!(memory.room(), 8 << 20, "all blocks are gone");
+    }
+
+    /// Blocks of all small sizes, of which those that are freed first are far apart.
+    const SCATTERED: &str = "(() => { const all = []; \
+        for (let size = 1; size < 60; size++) all.push(Array.from({ length: 1000 }, () => 'x'.repeat(size * 8))); \
+        for (const some of all) for (let i = 0; i < 1000; i += 120) some[i] = null; return all.length })()";
+
+    #[test]
+    fn recent_blocks_are_in_the_way_of_nothing() {
+        const LIMIT: usize = 64 << 20;
+        let memory = Rc::new(Memory::default());
+        memory.set_limit(LIMIT);
+        let (_runtime, context) = runtime::create(&memory).unwrap();
+        context.with(|ctx| {
+            let scatter = || assert_eq!(ctx.eval::<u32, _>(SCATTERED).unwrap(), 59);
+            scatter();
+            ctx.run_gc();
+            let free = memory.room();
+            scatter();
+            let held = free - memory.room();
+            assert!(held > 100 << 10, "recent blocks hold {held} bytes of arenas");
+            ctx.run_gc();
+            assert!(free - memory.room() < held / 4, "a collection leaves {} bytes of {held}", free - memory.room());
+            scatter();
+            // More than there is beside those arenas.
+            let large = format!("'a'.repeat({}).length", memory.room() + held / 2);
+            assert!(ctx.eval::<u32, _>(large).is_ok(), "refused, with {held} bytes in arenas of recent blocks");
+        });
+    }
+
+    #[test]
+    fn recent_blocks_count_as_free() {
+        let (_runtime, context) = runtime::create(&Rc::default()).unwrap();
+        context.with(|ctx| {
+            let counted = || {
+                assert_eq!(ctx.eval::<u32, _>(SCATTERED).unwrap(), 59);
+                ctx.run_gc();
+                // SAFETY: context and runtime are live; the usage is written only.
+                unsafe {
+                    let mut usage = std::mem::zeroed();
+                    qjs::JS_ComputeMemoryUsage(qjs::JS_GetRuntime(ctx.as_raw().as_ptr()), &mut usage);
+                    (usage.malloc_count, usage.malloc_size)
+                }
+            };
+            counted();
+            assert_eq!(counted(), counted());
+        });
     }
 }
