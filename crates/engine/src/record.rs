@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::time::Duration;
 
-use metrics::{Bundle, Member, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin, ms};
+use metrics::{Bundle, Member, MetricId, Recorder, Series, SystemTag, SystemTags, TagSet, builtin, ms, ns};
 
 use crate::vu::VirtualUser;
 
@@ -71,9 +71,10 @@ impl LaneRecord {
             key => self.series_of(key, user),
         };
         self.recorder.annotate(|| user.note());
-        let times = [ns(took), ns(from_plan)];
-        let measured = if self.lag.is_some() { &times[..] } else { &times[..1] };
-        self.recorder.add_durations(series, measured, || at_ns);
+        match self.lag {
+            None => self.recorder.add_durations(series, &[ns(took)], || at_ns),
+            Some(_) => self.recorder.add_durations(series, &[ns(took), ns(from_plan)], || at_ns),
+        }
     }
 
     /// An iteration that starts so long after it was planned.
@@ -114,11 +115,6 @@ impl LaneRecord {
     }
 }
 
-/// Five hundred years at most.
-fn ns(duration: Duration) -> u64 {
-    duration.as_nanos() as u64
-}
-
 /// Adds `vus` and `vus_max`; one worker does it for all.
 pub(crate) struct UsersRecord {
     recorder: Rc<Recorder>,
@@ -144,18 +140,15 @@ impl UsersRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::task::Context;
-
-    use crate::vu::{Iteration, IterationEnd, Progress};
+    use crate::vu::{Iteration, IterationEnd};
     use metrics::Registry;
 
     /// A user whose tags are named by this key.
     struct User(u32);
 
     impl VirtualUser for User {
-        fn begin(&mut self, _: Iteration) {}
-        fn resume(&mut self, _: &mut Context<'_>) -> Progress<IterationEnd> {
-            Progress::Over(IterationEnd::Completed)
+        async fn iterate(&mut self, _: Iteration) -> IterationEnd {
+            IterationEnd::Completed
         }
         fn tags_key(&self) -> u32 {
             self.0

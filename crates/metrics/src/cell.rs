@@ -75,16 +75,25 @@ impl Cell {
     pub(crate) fn add_above_zero(&mut self, value: f64) {
         match &mut self.held {
             Held::Trend(trend) => trend.add_above_zero(value),
-            _ => self.add_other(value),
+            _ => self.add_unexpected(value),
         }
     }
 
-    /// The same for a Counter's whole number.
+    /// The same for a Counter's whole number, which may be 0.
     #[inline(always)]
     pub(crate) fn add_whole(&mut self, number: u64) {
         match &mut self.held {
             Held::Counter { sum, .. } => sum.add_whole(number),
-            _ => self.add_other(number as f64),
+            _ => self.add_unexpected(number as f64),
+        }
+    }
+
+    /// Adds what was meant for another kind.
+    #[cold]
+    #[inline(never)]
+    fn add_unexpected(&mut self, value: f64) {
+        if value != 0.0 {
+            self.add_other(value);
         }
     }
 

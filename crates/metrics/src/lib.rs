@@ -49,7 +49,7 @@ pub use seconds::Seconds;
 pub use shard::{AgentUsers, ReadShard, SecondOfAgents, Shard, ShardReader, ShardWriter};
 pub use sharded::Sharded;
 pub use snapshot::Snapshot;
-pub use store::{Bundle, Member, Series, ms};
+pub use store::{Bundle, Member, Series, ms, ns};
 pub use system_tags::{SystemTag, SystemTags};
 pub use tags::TagSet;
 pub use threshold::{ThresholdSpecs, Thresholds};

@@ -1,12 +1,12 @@
 //! A worker's own store of samples.
 //!
-//! `series` resolves a metric and a tag set once into a `Series`; `add` with it touches only the cells of that series:
-//! no lock, no hashing, no allocation. `bundle` ties series that get their samples together, `add_bundle` adds to all
-//! of them. `take` hands over what came in since the last `take`.
+//! `series` resolves a metric and a tag set once into a `Series`; `add` with it touches only the cell of its sinks: no
+//! lock, no hashing, no allocation. `bundle` ties series that get their samples together, `add_bundle` adds to all of
+//! them. `take` hands over what came in since the last `take`.
 //!
-//! Memory follows the number of sinks (metrics, sub-metrics, groups, checks), not the number of samples nor of distinct
-//! tag sets: sets that feed the same sinks share one entry, and the table that finds them forgets some when it grows
-//! large. Only a tap needs the tags themselves, so with one every distinct set stays.
+//! Memory follows the number of sets of sinks (metrics, sub-metrics, groups, checks) that samples feed, not the number
+//! of samples nor of distinct tag sets: tag sets that feed the same sinks share one entry, and the table that finds
+//! them forgets some when it grows large. Only a tap needs the tags themselves, so with one every distinct set stays.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -209,23 +209,21 @@ impl Recorder {
     /// The same for Trends of times, in nanoseconds: the samples of a request. `at_ns` is asked only where each sample
     /// is told to somebody.
     #[inline]
-    pub fn add_durations(&self, bundle: Bundle, durations: &[u64], at_ns: impl FnOnce() -> u64) {
+    pub fn add_durations<const N: usize>(&self, bundle: Bundle, durations: &[u64; N], at_ns: impl FnOnce() -> u64) {
         let mut store = self.store.borrow_mut();
         store.add_durations(bundle, durations);
         if self.tapped.get() {
-            let values: Vec<f64> = durations.iter().copied().map(ms).collect();
-            self.tell_bundle(&store, bundle, &values, at_ns());
+            self.tell_bundle(&store, bundle, &durations.map(ms), at_ns());
         }
     }
 
     /// The same for Counters of whole numbers: bytes.
     #[inline]
-    pub fn add_counts(&self, bundle: Bundle, counts: &[u64], at_ns: u64) {
+    pub fn add_counts<const N: usize>(&self, bundle: Bundle, counts: &[u64; N], at_ns: u64) {
         let mut store = self.store.borrow_mut();
         store.add_counts(bundle, counts);
         if self.tapped.get() {
-            let values: Vec<f64> = counts.iter().map(|count| *count as f64).collect();
-            self.tell_bundle(&store, bundle, &values, at_ns);
+            self.tell_bundle(&store, bundle, &counts.map(|count| count as f64), at_ns);
         }
     }
 

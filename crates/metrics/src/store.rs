@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::batches::SeriesTags;
 use crate::cell::Cell;
@@ -95,6 +96,15 @@ struct Bundled {
     members: Box<[Member]>,
 }
 
+impl Bundled {
+    /// Counts a sample of each series; the cells of the measured ones.
+    #[inline(always)]
+    fn begin<const N: usize>(&mut self) -> &[u32; N] {
+        self.times += 1;
+        (&*self.measured).try_into().expect("a value for each series")
+    }
+}
+
 /// One resolved series.
 pub(crate) struct Entry {
     pub(crate) metric: MetricId,
@@ -174,25 +184,21 @@ impl Store {
     }
 
     /// The same with durations in nanoseconds.
-    #[inline]
-    pub(crate) fn add_durations(&mut self, bundle: Bundle, durations: &[u64]) {
+    #[inline(always)]
+    pub(crate) fn add_durations<const N: usize>(&mut self, bundle: Bundle, durations: &[u64; N]) {
         let Store { bundles, cells, .. } = self;
-        let bundled = &mut bundles[bundle.0 as usize];
-        debug_assert_eq!(bundled.measured.len(), durations.len(), "a value for each series");
-        bundled.times += 1;
-        for (cell, ns) in bundled.measured.iter().zip(durations).filter(|(_, ns)| **ns != 0) {
-            cells[*cell as usize].add_above_zero(ms(*ns));
+        for (cell, ns) in bundles[bundle.0 as usize].begin::<N>().iter().zip(durations) {
+            if *ns != 0 {
+                cells[*cell as usize].add_above_zero(ms(*ns));
+            }
         }
     }
 
     /// The same with whole numbers.
-    #[inline]
-    pub(crate) fn add_counts(&mut self, bundle: Bundle, counts: &[u64]) {
+    #[inline(always)]
+    pub(crate) fn add_counts<const N: usize>(&mut self, bundle: Bundle, counts: &[u64; N]) {
         let Store { bundles, cells, .. } = self;
-        let bundled = &mut bundles[bundle.0 as usize];
-        debug_assert_eq!(bundled.measured.len(), counts.len(), "a value for each series");
-        bundled.times += 1;
-        for (cell, count) in bundled.measured.iter().zip(counts).filter(|(_, count)| **count != 0) {
+        for (cell, count) in bundles[bundle.0 as usize].begin::<N>().iter().zip(counts) {
             cells[*cell as usize].add_whole(*count);
         }
     }
@@ -269,6 +275,13 @@ impl Store {
         let Store { feeds, sinks, .. } = self;
         feeds[series.cell as usize].iter().for_each(|sink| sinks[*sink as usize].add_censored(count));
     }
+}
+
+/// A duration in nanoseconds; five hundred years at most.
+#[inline(always)]
+pub fn ns(duration: Duration) -> u64 {
+    // `as_nanos` reckons with 128 bits.
+    duration.as_secs() * 1_000_000_000 + u64::from(duration.subsec_nanos())
 }
 
 /// Nanoseconds in milliseconds: the `f64` next to them.

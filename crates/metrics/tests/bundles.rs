@@ -86,10 +86,9 @@ impl Request {
     fn add_singly(&self, recorder: &Recorder) {
         let times = self.times_ns.map(|ns| ns as f64 / 1e6);
         let values = [1.0].into_iter().chain(times).chain([f64::from(u8::from(self.failed()))]);
-        self.series(recorder)
-            .into_iter()
-            .zip(values)
-            .for_each(|(series, value)| recorder.add(series, value, self.at_ns));
+        for (series, value) in self.series(recorder).into_iter().zip(values) {
+            recorder.add(series, value, self.at_ns);
+        }
     }
 
     fn add_together(&self, recorder: &Recorder) {

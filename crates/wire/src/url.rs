@@ -66,6 +66,12 @@ impl std::fmt::Display for UrlError {
 impl std::error::Error for UrlError {}
 
 impl Url {
+    /// Whether it is the very same, and not only equal to it: a copy, and not parsed from the same text again.
+    #[inline]
+    pub fn is(&self, other: &Url) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Parses an absolute http, https or h2c URL.
     pub fn parse(text: &str) -> Result<Url, UrlError> {
         if text.bytes().any(|b| b < 0x20 || b == 0x7f) {

@@ -6,6 +6,7 @@
 //! comparisons and one call.
 
 use std::cell::Cell;
+use std::mem::discriminant;
 use std::time::{Duration, SystemTime};
 
 use metrics::Bundle;
@@ -84,17 +85,17 @@ fn usual_series(vu: &Vu, prepared: &PreparedRequest, exchange: &Exchange) -> Opt
         && usual.status == response.status
         && std::ptr::eq(usual.proto, response.proto)
         && usual.tls_version.map(str::as_ptr) == connection.tls_version.map(str::as_ptr)
-        && is_as_asked(exchange, request)
+        && is_first_hop(exchange, request)
         && exchange.timings.connecting.is_zero()
         && connection.kernel_stamps
         && !exchange.is_upload_cut;
     is_same.then_some(usual.series)
 }
 
-/// Whether no redirect led elsewhere.
+/// Whether no redirect led elsewhere: a redirect makes a URL of its own, even of the same text.
 #[inline]
-fn is_as_asked(exchange: &Exchange, request: &Request) -> bool {
-    exchange.url == request.url && exchange.method == request.method
+fn is_first_hop(exchange: &Exchange, request: &Request) -> bool {
+    exchange.url.is(&request.url) && discriminant(&exchange.method) == discriminant(&request.method)
 }
 
 /// An exchange about which nothing is taken for granted.
@@ -144,7 +145,7 @@ impl Hop<'_> {
     fn usual_series(&self, series: Bundle) -> Option<UsualSeries> {
         let Hop { request, exchange, .. } = self;
         let (Ok(response), Some(connection)) = (&exchange.outcome, &exchange.connection) else { return None };
-        let is_usual = self.last && is_as_asked(exchange, request) && !self.run.sampler.tells_address();
+        let is_usual = self.last && is_first_hop(exchange, request) && !self.run.sampler.tells_address();
         is_usual.then(|| UsualSeries {
             tags_key: self.vu.tags_key(),
             status: response.status,

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use metrics::{
     Bundle, ErrorKind, Member, MetricId, Protocol, Recorder, RequestKind, Series, Sharded, SystemTag, SystemTags,
-    TagSet, builtin,
+    TagSet, builtin, ns,
 };
 use wire::{Exchange, FailureKind, Method, Timings};
 
@@ -371,13 +371,10 @@ fn epoch_ns(time: SystemTime) -> u64 {
 /// Adds the samples of an exchange that ended then.
 #[inline]
 pub fn add(recorder: &Recorder, series: Bundle, timings: &Timings, ended_at: SystemTime) {
-    // Nanoseconds of five hundred years.
-    let ns = |step: Duration| step.as_nanos() as u64;
     let (sending, waiting, receiving) = (ns(timings.sending), ns(timings.waiting), ns(timings.receiving));
-    let duration = sending + waiting + receiving;
     // In the order of `resolve_series`.
     let durations = [
-        duration,
+        sending + waiting + receiving,
         ns(timings.blocked),
         ns(timings.connecting),
         ns(timings.tls_handshaking),
