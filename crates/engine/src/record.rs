@@ -140,15 +140,18 @@ impl UsersRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vu::{Iteration, IterationEnd};
+    use std::task::Context;
+
+    use crate::vu::{Iteration, IterationEnd, Progress};
     use metrics::Registry;
 
     /// A user whose tags are named by this key.
     struct User(u32);
 
     impl VirtualUser for User {
-        async fn iterate(&mut self, _: Iteration) -> IterationEnd {
-            IterationEnd::Completed
+        fn begin(&mut self, _: Iteration) {}
+        fn resume(&mut self, _: &mut Context<'_>) -> Progress<IterationEnd> {
+            Progress::Over(IterationEnd::Completed)
         }
         fn tags_key(&self) -> u32 {
             self.0
