@@ -19,13 +19,15 @@ use crate::tags::TagSet;
 /// Distinct tag sets that the table of resolved series holds before some are forgotten.
 pub(crate) const RESOLVED_LIMIT: usize = 100_000;
 
+/// What members of bundles differ in: their series, and the bits of a constant one's value.
+pub(crate) type MemberKey = (Series, Option<u64>);
+
 /// What `series` needs to find or make an entry.
 #[derive(Default)]
 pub(crate) struct Lookup {
     pub(crate) resolved: Sharded<(MetricId, TagSet), Series>,
     pub(crate) shared: HashMap<(MetricId, Box<[u32]>), Series>,
-    /// By their members: a constant one's value as bits.
-    pub(crate) bundles: HashMap<Box<[(Series, Option<u64>)]>, Bundle>,
+    pub(crate) bundles: HashMap<Box<[MemberKey]>, Bundle>,
     sinks: HashMap<Arc<SinkKey>, u32>,
     /// Keys by position of their sink.
     pub(crate) keys: Vec<Arc<SinkKey>>,

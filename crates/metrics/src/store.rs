@@ -187,9 +187,10 @@ impl Store {
     #[inline(always)]
     pub(crate) fn add_durations<const N: usize>(&mut self, bundle: Bundle, durations: &[u64; N]) {
         let Store { bundles, cells, .. } = self;
-        for (cell, ns) in bundles[bundle.0 as usize].begin::<N>().iter().zip(durations) {
-            if *ns != 0 {
-                cells[*cell as usize].add_above_zero(ms(*ns));
+        // Two arrays of one length have no need of `zip`, which was a call here.
+        for (at, cell) in bundles[bundle.0 as usize].begin::<N>().iter().enumerate() {
+            if durations[at] != 0 {
+                cells[*cell as usize].add_above_zero(ms(durations[at]));
             }
         }
     }
@@ -198,8 +199,8 @@ impl Store {
     #[inline(always)]
     pub(crate) fn add_counts<const N: usize>(&mut self, bundle: Bundle, counts: &[u64; N]) {
         let Store { bundles, cells, .. } = self;
-        for (cell, count) in bundles[bundle.0 as usize].begin::<N>().iter().zip(counts) {
-            cells[*cell as usize].add_whole(*count);
+        for (at, cell) in bundles[bundle.0 as usize].begin::<N>().iter().enumerate() {
+            cells[*cell as usize].add_whole(counts[at]);
         }
     }
 

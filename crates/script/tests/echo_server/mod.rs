@@ -29,7 +29,7 @@ fn serve(stream: TcpStream) {
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let mut writer = stream.try_clone().unwrap();
     let mut reader = BufReader::new(stream);
-    let mut turns = [200, 200, 404].iter().cycle();
+    let mut turns = [200, 404, 200].iter().cycle();
     while let Some(mut request) = read_request(&mut reader) {
         if request.path == "/turn" {
             request.path = format!("/status/{}", turns.next().unwrap());

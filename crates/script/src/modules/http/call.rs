@@ -14,8 +14,7 @@ use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Respo
 
 use super::intake::Intake;
 use super::params::ResponseType;
-use super::record::UsualSeries;
-use super::samples::Labels;
+use super::samples::{Labels, UsualSeries};
 use super::url::{Target, Unsendable};
 use crate::Vu;
 use crate::series::SampleTags;

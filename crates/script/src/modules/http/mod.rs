@@ -1,7 +1,7 @@
 //! `k6/http`: names and argument order; the work is in the files beside.
 //!
-//! `prepare.rs` reads arguments, `send.rs` sends, `record.rs` records, `response.rs` is filled in when a script reads it,
-//! `verbs.rs` joins them. Not supported yet: NTLM.
+//! `prepare.rs` reads arguments, `send.rs` sends, `record.rs` records, `response.rs` is filled in when a script reads
+//! it, `verbs.rs` joins them. Not supported yet: NTLM.
 
 mod batch;
 pub(crate) mod body;

@@ -14,7 +14,7 @@ use wire::request::Auth;
 use wire::{Exchange, FailureKind, Request, Timings};
 
 use super::call::PreparedRequest;
-use super::samples::{HopFacts, add};
+use super::samples::{HopFacts, UsualSeries, add};
 use super::state::RunSettings;
 use crate::Vu;
 
@@ -28,17 +28,6 @@ impl SincePlan {
     pub fn begin(vu: &Vu) -> SincePlan {
         SincePlan(Cell::new(vu.take_lateness()))
     }
-}
-
-/// Where the samples of a request went last, and what of the answer decided it. Everything else that decides it is the
-/// request's own.
-#[derive(Clone, Copy)]
-pub struct UsualSeries {
-    tags_key: u32,
-    status: u16,
-    proto: &'static str,
-    tls_version: Option<&'static str>,
-    series: Bundle,
 }
 
 /// Records an exchange of a request. `last`: no other exchange of it follows.
@@ -57,7 +46,7 @@ pub fn record(
         return add(vu.recorder(), series, &exchange.timings, exchange.ended_at);
     }
     if let Some(request) = &prepared.sent.request {
-        Hop { vu, run, prepared, request, exchange, last }.record(since_plan);
+        HopRecord { vu, run, prepared, request, exchange, last }.record(since_plan);
     }
 }
 
@@ -78,18 +67,12 @@ pub fn record_unsent(vu: &Vu, run: &RunSettings, prepared: &PreparedRequest) {
 /// was there, timed by the kernel.
 #[inline]
 fn usual_series(vu: &Vu, prepared: &PreparedRequest, exchange: &Exchange) -> Option<Bundle> {
-    let usual = prepared.usual_series.get()?;
-    let (Ok(response), Some(connection)) = (&exchange.outcome, &exchange.connection) else { return None };
-    let request = prepared.sent.request.as_ref()?;
-    let is_same = usual.tags_key == vu.tags_key()
-        && usual.status == response.status
-        && std::ptr::eq(usual.proto, response.proto)
-        && usual.tls_version.map(str::as_ptr) == connection.tls_version.map(str::as_ptr)
-        && is_first_hop(exchange, request)
+    let (usual, request) = (prepared.usual_series.get()?, prepared.sent.request.as_ref()?);
+    let is_plain = is_first_hop(exchange, request)
         && exchange.timings.connecting.is_zero()
-        && connection.kernel_stamps
+        && exchange.connection.as_ref().is_some_and(|connection| connection.kernel_stamps)
         && !exchange.is_upload_cut;
-    is_same.then_some(usual.series)
+    if is_plain { usual.of(vu.tags_key(), exchange) } else { None }
 }
 
 /// Whether no redirect led elsewhere: a redirect makes a URL of its own, even of the same text.
@@ -99,7 +82,7 @@ fn is_first_hop(exchange: &Exchange, request: &Request) -> bool {
 }
 
 /// An exchange about which nothing is taken for granted.
-struct Hop<'a> {
+struct HopRecord<'a> {
     vu: &'a Vu,
     run: &'a RunSettings,
     prepared: &'a PreparedRequest,
@@ -109,7 +92,7 @@ struct Hop<'a> {
     last: bool,
 }
 
-impl Hop<'_> {
+impl HopRecord<'_> {
     #[inline(never)]
     fn record(&self, since_plan: &SincePlan) {
         if let Some(debug) = &self.run.debug {
@@ -126,7 +109,7 @@ impl Hop<'_> {
 
     /// Where the samples went; nowhere when the test's end cut the exchange short.
     fn add_samples(&self) -> Option<Bundle> {
-        let Hop { request, exchange, .. } = self;
+        let HopRecord { request, exchange, .. } = self;
         let mask = self.run.urls.mask();
         let masked;
         let mut hop = HopFacts::of(exchange);
@@ -143,16 +126,8 @@ impl Hop<'_> {
 
     /// What the next exchange has to be like to have its samples there, too. An address is asked of each.
     fn usual_series(&self, series: Bundle) -> Option<UsualSeries> {
-        let Hop { request, exchange, .. } = self;
-        let (Ok(response), Some(connection)) = (&exchange.outcome, &exchange.connection) else { return None };
-        let is_usual = self.last && is_first_hop(exchange, request) && !self.run.sampler.tells_address();
-        is_usual.then(|| UsualSeries {
-            tags_key: self.vu.tags_key(),
-            status: response.status,
-            proto: response.proto,
-            tls_version: connection.tls_version,
-            series,
-        })
+        let is_usual = self.last && is_first_hop(self.exchange, self.request) && !self.run.sampler.tells_address();
+        if is_usual { UsualSeries::new(self.vu.tags_key(), self.exchange, series) } else { None }
     }
 
     /// What somebody who came on schedule has waited, once the last exchange is over.

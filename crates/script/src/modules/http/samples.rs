@@ -164,6 +164,37 @@ impl<'a> HopFacts<'a> {
     }
 }
 
+/// Where the samples of a request went last, and what of the answer decided it. Everything else that decides it is the
+/// request's own.
+#[derive(Clone, Copy)]
+pub struct UsualSeries {
+    tags_key: u32,
+    status: u16,
+    proto: &'static str,
+    tls_version: Option<&'static str>,
+    series: Bundle,
+}
+
+impl UsualSeries {
+    /// Of an answer whose samples went there; none of an exchange without one.
+    pub fn new(tags_key: u32, exchange: &Exchange, series: Bundle) -> Option<UsualSeries> {
+        let (Ok(response), Some(connection)) = (&exchange.outcome, &exchange.connection) else { return None };
+        let (status, proto, tls_version) = (response.status, response.proto, connection.tls_version);
+        Some(UsualSeries { tags_key, status, proto, tls_version, series })
+    }
+
+    /// Where the samples of another exchange of the request go, if its answer is like that.
+    #[inline]
+    pub fn of(&self, tags_key: u32, exchange: &Exchange) -> Option<Bundle> {
+        let (Ok(response), Some(connection)) = (&exchange.outcome, &exchange.connection) else { return None };
+        let is_same = self.tags_key == tags_key
+            && self.status == response.status
+            && std::ptr::eq(self.proto, response.proto)
+            && self.tls_version.map(str::as_ptr) == connection.tls_version.map(str::as_ptr);
+        is_same.then_some(self.series)
+    }
+}
+
 /// One user's way to its series.
 pub struct Sampler {
     enabled: SystemTags,
