@@ -52,7 +52,7 @@ impl Cell {
     /// Adds a finite value.
     #[inline(always)]
     pub(crate) fn add(&mut self, value: f64) {
-        self.samples += 1;
+        self.samples = self.samples.wrapping_add(1);
         if value != 0.0 {
             self.add_other(value);
         }

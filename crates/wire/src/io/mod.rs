@@ -1,4 +1,5 @@
-//! The floor of the network: a socket, the clock of arrivals, timers, and the position in what is being sent.
+//! Where the network begins: sockets and what tells that they are ready, the clock of arrivals, timers, and the
+//! position in what is being sent.
 //!
 //! Linux alone: receive stamps (SO_TIMESTAMPNS), `sendfile`, `timerfd` and abstract unix sockets are used without a
 //! substitute.
