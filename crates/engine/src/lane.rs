@@ -1,9 +1,8 @@
 //! One scenario on one worker: its users, who ask their pacer, iterate and are counted.
 //!
-//! What a user does exists once, for all executors, in `lane::user`. Planned users come from the worker's pool and go back to it when the pacer
-//! sends them away; an arrival rate has a pacing task beside them, which starts idle ones and has unplanned ones made.
-
-mod user;
+//! What a user does exists once, for all executors, in `lane_user`. Planned users come from the worker's pool and go
+//! back to it when the pacer sends them away; an arrival rate has a pacing task beside them, which starts idle ones and
+//! has unplanned ones made.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,7 +10,7 @@ use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::idle_users::IdleUsers;
-use crate::lane::user::LaneUser;
+use crate::lane_user::LaneUser;
 use crate::pacer::{Arrivals, IterationShare, Looping, Ramping, Turn};
 use crate::plan::{LanePlan, Work};
 use crate::pool::{Free, Member};
@@ -27,10 +26,10 @@ use crate::worker::{Tasks, Worker};
 
 /// A scenario's part on one worker.
 pub(crate) struct Lane<F: Users> {
-    worker: Rc<Worker<F>>,
+    pub(crate) worker: Rc<Worker<F>>,
     info: Rc<ScenarioInfo>,
     record: LaneRecord,
-    start: Duration,
+    pub(crate) start: Duration,
     /// Whether users count as active only while they iterate (arrival rates) or for as long as the lane has them.
     is_open: bool,
     /// The time of an arrival rate's last start, when the pacing task is done with it.
@@ -132,7 +131,7 @@ impl<F: Users> Lane<F> {
     }
 
     /// A user from the pool, made again when it was lost; none when the test is stopped meanwhile.
-    async fn take_user(self: Rc<Self>) -> Option<Member<F::User>> {
+    pub(crate) async fn take_user(self: Rc<Self>) -> Option<Member<F::User>> {
         let member = match self.worker.unless_halted(self.worker.pool.take()).await? {
             Free::Member(member) => member,
             Free::Number(id) => match self.worker.make(id).await {
@@ -149,7 +148,7 @@ impl<F: Users> Lane<F> {
         Some(member)
     }
 
-    fn return_user(&self, member: Option<Member<F::User>>) {
+    pub(crate) fn return_user(&self, member: Option<Member<F::User>>) {
         let Some(member) = member else { return };
         if !self.is_open {
             self.worker.state.vu_active(self.worker.index, self.info.index, false);
@@ -158,7 +157,7 @@ impl<F: Users> Lane<F> {
     }
 
     /// Goes on without a user that is stuck.
-    fn lose(&self, member: Option<Member<F::User>>, text: String) {
+    pub(crate) fn lose(&self, member: Option<Member<F::User>>, text: String) {
         let Some(member) = member else { return };
         if !self.is_open {
             self.worker.state.vu_active(self.worker.index, self.info.index, false);
@@ -168,7 +167,7 @@ impl<F: Users> Lane<F> {
     }
 
     /// An iteration starts `now`.
-    fn begin(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Times, Iteration) {
+    pub(crate) fn begin(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Times, Iteration) {
         let (worker, scenario) = (&self.worker, self.info.index);
         let in_scenario = member.begin(scenario);
         let hard = self.start + turn.hard;
@@ -190,7 +189,7 @@ impl<F: Users> Lane<F> {
     }
 
     /// An iteration has ended, and is counted.
-    fn end(&self, member: &mut Member<F::User>, times: &Times, end: IterationEnd) -> Iterated {
+    pub(crate) fn end(&self, member: &mut Member<F::User>, times: &Times, end: IterationEnd) -> Iterated {
         let clock = &self.worker.clock;
         let ended = clock.now();
         clock.nudge(ended);
@@ -201,7 +200,7 @@ impl<F: Users> Lane<F> {
     }
 
     /// The user is free for what comes next.
-    fn release(&self, member: &Member<F::User>, turn: Turn) {
+    pub(crate) fn release(&self, member: &Member<F::User>, turn: Turn) {
         member.interrupt.clear();
         if turn.planned.is_some() {
             self.worker.state.vu_active(self.worker.index, self.info.index, false);
@@ -328,18 +327,18 @@ impl<F: Users> Lane<F> {
 
 /// The times of an iteration, by the engine's clock.
 #[derive(Default)]
-struct Times {
+pub(crate) struct Times {
     planned: Duration,
-    started: Duration,
+    pub(crate) started: Duration,
     /// When it is interrupted.
-    hard: Duration,
+    pub(crate) hard: Duration,
 }
 
 /// An iteration that is over.
-struct Iterated {
-    ended: Duration,
+pub(crate) struct Iterated {
+    pub(crate) ended: Duration,
     /// What to log when its user is stuck for good.
-    lost: Option<String>,
+    pub(crate) lost: Option<String>,
 }
 
 /// What an arrival rate has beside its users.

@@ -45,6 +45,7 @@ pub mod health;
 mod idle_users;
 pub mod judgement;
 mod lane;
+mod lane_user;
 mod lately;
 pub mod pacer;
 pub mod plan;

@@ -48,7 +48,7 @@ impl Resumable for Pin<Box<dyn Future<Output = ()>>> {
 pub(crate) struct RunQueue {
     /// Among those of its thread.
     number: usize,
-    entries: RefCell<Vec<Option<Box<Entry>>>>,
+    rows: RefCell<Vec<Option<Box<Row>>>>,
     /// Users whose life is not over.
     left: Cell<usize>,
     is_closed: Cell<bool>,
@@ -60,7 +60,7 @@ pub(crate) struct RunQueue {
     look: Box<dyn Fn()>,
 }
 
-struct Entry {
+struct Row {
     user: Box<dyn Resumable>,
     waker: Waker,
     woken: Arc<Woken>,
@@ -166,7 +166,7 @@ impl RunQueue {
         });
         RunQueue {
             number,
-            entries: RefCell::default(),
+            rows: RefCell::default(),
             left: Cell::default(),
             is_closed: Cell::default(),
             turn: RefCell::default(),
@@ -178,8 +178,8 @@ impl RunQueue {
 
     /// Adds a user, to be resumed behind those who are ready.
     pub(crate) fn add(&self, user: impl Resumable + 'static) {
-        let mut entries = self.entries.borrow_mut();
-        let at = entries.len();
+        let mut rows = self.rows.borrow_mut();
+        let at = rows.len();
         let woken = Arc::new(Woken {
             user: at,
             is_queued: AtomicBool::new(true),
@@ -188,8 +188,8 @@ impl RunQueue {
             elsewhere: Arc::clone(&self.elsewhere),
         });
         let waker = Waker::from(Arc::clone(&woken));
-        entries.push(Some(Box::new(Entry { user: Box::new(user), waker, woken })));
-        drop(entries);
+        rows.push(Some(Box::new(Row { user: Box::new(user), waker, woken })));
+        drop(rows);
         self.left.set(self.left.get() + 1);
         self.here.add(at);
     }
@@ -281,10 +281,10 @@ impl RunQueue {
 
     fn resume(&self, at: usize) {
         // Taken out, because a user may add another one.
-        let Some(mut entry) = self.entries.borrow_mut()[at].take() else { return };
-        entry.woken.is_queued.store(false, Ordering::Release);
+        let Some(mut row) = self.rows.borrow_mut()[at].take() else { return };
+        row.woken.is_queued.store(false, Ordering::Release);
         let progress = loop {
-            match entry.user.resume(&mut Context::from_waker(&entry.waker)) {
+            match row.user.resume(&mut Context::from_waker(&row.waker)) {
                 Progress::Again if self.here.woken.borrow().len() >= GROUP => {}
                 progress => break progress,
             }
@@ -293,11 +293,11 @@ impl RunQueue {
             self.left.set(self.left.get() - 1);
             return;
         }
-        if progress == Progress::Again && !entry.woken.is_queued.load(Ordering::Relaxed) {
-            entry.woken.is_queued.store(true, Ordering::Relaxed);
+        if progress == Progress::Again && !row.woken.is_queued.load(Ordering::Relaxed) {
+            row.woken.is_queued.store(true, Ordering::Relaxed);
             self.here.woken.borrow_mut().push(at);
         }
-        self.entries.borrow_mut()[at] = Some(entry);
+        self.rows.borrow_mut()[at] = Some(row);
     }
 }
 

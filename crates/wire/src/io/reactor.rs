@@ -30,20 +30,20 @@ thread_local! {
 /// The readiness of a thread's sockets.
 pub struct Reactor {
     epoll: OwnedFd,
-    slots: RefCell<Slots>,
+    registered: RefCell<Registrations>,
     events: RefCell<Vec<Event>>,
 }
 
 #[derive(Default)]
-struct Slots {
-    slots: Vec<Option<Rc<Slot>>>,
+struct Registrations {
+    places: Vec<Option<Rc<Registration>>>,
     free: Vec<usize>,
     /// Of the last socket added: an event of one that is gone must not be taken for its successor's.
     serial: u32,
 }
 
 /// One socket.
-pub(super) struct Slot {
+pub(super) struct Registration {
     token: u64,
     pub(super) reading: Side,
     pub(super) writing: Side,
@@ -108,7 +108,7 @@ impl Reactor {
     pub fn install() -> io::Result<Installed> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let events = RefCell::new(Vec::with_capacity(EVENTS));
-        let reactor = Rc::new(Reactor { epoll, slots: RefCell::default(), events });
+        let reactor = Rc::new(Reactor { epoll, registered: RefCell::default(), events });
         CURRENT.set(Some(Rc::clone(&reactor)));
         Ok(Installed(reactor))
     }
@@ -140,15 +140,15 @@ impl Reactor {
     #[inline]
     fn tell(&self, event: &Event) {
         let (token, flags) = (event.data.u64(), event.flags);
-        let slot = self.slots.borrow().slots.get(token as u32 as usize).cloned().flatten();
-        let Some(slot) = slot.filter(|slot| slot.token == token) else { return };
+        let registration = self.registered.borrow().places.get(token as u32 as usize).cloned().flatten();
+        let Some(registration) = registration.filter(|registration| registration.token == token) else { return };
         let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         if is_over || flags.intersects(EventFlags::OUT) {
-            slot.writing.set(is_over);
+            registration.writing.set(is_over);
         }
         let is_ended = is_over || flags.intersects(EventFlags::RDHUP);
         if is_ended || flags.intersects(EventFlags::IN) {
-            slot.reading.set(is_ended);
+            registration.reading.set(is_ended);
         }
     }
 
@@ -174,30 +174,30 @@ impl Reactor {
     }
 
     /// Has a socket watched.
-    pub(super) fn add(&self, socket: &OwnedFd) -> io::Result<Rc<Slot>> {
-        let mut slots = self.slots.borrow_mut();
-        let index = slots.free.pop().unwrap_or(slots.slots.len());
-        slots.serial = slots.serial.wrapping_add(1);
-        let token = u64::from(slots.serial) << 32 | index as u64;
-        let slot = Rc::new(Slot { token, reading: Side::default(), writing: Side::default() });
+    pub(super) fn add(&self, socket: &OwnedFd) -> io::Result<Rc<Registration>> {
+        let mut registered = self.registered.borrow_mut();
+        let index = registered.free.pop().unwrap_or(registered.places.len());
+        registered.serial = registered.serial.wrapping_add(1);
+        let token = u64::from(registered.serial) << 32 | index as u64;
+        let registration = Rc::new(Registration { token, reading: Side::default(), writing: Side::default() });
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         if let Err(error) = epoll::add(&self.epoll, socket, EventData::new_u64(token), flags) {
-            slots.free.push(index);
+            registered.free.push(index);
             return Err(error.into());
         }
-        if index == slots.slots.len() {
-            slots.slots.push(None);
+        if index == registered.places.len() {
+            registered.places.push(None);
         }
-        slots.slots[index] = Some(Rc::clone(&slot));
-        Ok(slot)
+        registered.places[index] = Some(Rc::clone(&registration));
+        Ok(registration)
     }
 
     /// The socket is about to be closed, which takes it out of the epoll too.
-    pub(super) fn remove(&self, slot: &Slot) {
-        let mut slots = self.slots.borrow_mut();
-        let index = slot.token as u32 as usize;
-        slots.slots[index] = None;
-        slots.free.push(index);
+    pub(super) fn remove(&self, registration: &Registration) {
+        let mut registered = self.registered.borrow_mut();
+        let index = registration.token as u32 as usize;
+        registered.places[index] = None;
+        registered.free.push(index);
     }
 }
 
@@ -350,14 +350,14 @@ mod tests {
         let installed = Reactor::install().unwrap();
         let reactor = installed.reactor();
         let (first, _peer) = pair();
-        let token = reactor.slots.borrow().slots[0].as_ref().unwrap().token;
+        let token = reactor.registered.borrow().places[0].as_ref().unwrap().token;
         drop(first);
         let (_second, _its_peer) = pair();
-        let slot = reactor.slots.borrow().slots[0].clone().expect("it has the place of the first");
+        let registration = reactor.registered.borrow().places[0].clone().expect("it has the place of the first");
         reactor.tell(&Event { flags: EventFlags::IN, data: EventData::new_u64(token) });
-        assert!(!slot.reading.is_ready());
-        reactor.tell(&Event { flags: EventFlags::IN, data: EventData::new_u64(slot.token) });
-        assert!(slot.reading.is_ready());
+        assert!(!registration.reading.is_ready());
+        reactor.tell(&Event { flags: EventFlags::IN, data: EventData::new_u64(registration.token) });
+        assert!(registration.reading.is_ready());
     }
 
     #[test]

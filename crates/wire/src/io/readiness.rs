@@ -14,7 +14,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::coop;
 
-use super::reactor::{Reactor, Side, Slot};
+use super::reactor::{Reactor, Registration, Side};
 
 /// A descriptor to be read and written without blocking.
 pub(super) enum Ready {
@@ -27,13 +27,13 @@ pub(super) enum Ready {
 /// A socket in the reactor of its thread.
 pub(super) struct InReactor {
     fd: OwnedFd,
-    slot: Rc<Slot>,
+    registration: Rc<Registration>,
     reactor: Rc<Reactor>,
 }
 
 impl Drop for InReactor {
     fn drop(&mut self) {
-        self.reactor.remove(&self.slot);
+        self.reactor.remove(&self.registration);
     }
 }
 
@@ -49,8 +49,8 @@ impl Ready {
     pub(super) fn new(socket: OwnedFd) -> io::Result<Ready> {
         match Reactor::current() {
             Some(reactor) => {
-                let slot = reactor.add(&socket)?;
-                Ok(Ready::Reactor(InReactor { fd: socket, slot, reactor }))
+                let registration = reactor.add(&socket)?;
+                Ok(Ready::Reactor(InReactor { fd: socket, registration, reactor }))
             }
             None => Ready::in_tokio(socket),
         }
@@ -80,7 +80,9 @@ impl Ready {
         mut read: impl FnMut(RawFd) -> io::Result<Attempt<T>>,
     ) -> Poll<io::Result<T>> {
         match self {
-            Ready::Reactor(InReactor { fd, slot, .. }) => slot.reading.attempt(cx, || read(fd.as_raw_fd())),
+            Ready::Reactor(InReactor { fd, registration, .. }) => {
+                registration.reading.attempt(cx, || read(fd.as_raw_fd()))
+            }
             Ready::Tokio(fd) => loop {
                 let mut guard = ready!(fd.poll_read_ready(cx))?;
                 match read(fd.as_raw_fd()) {
@@ -104,8 +106,8 @@ impl Ready {
         mut write: impl FnMut(RawFd) -> io::Result<T>,
     ) -> Poll<io::Result<T>> {
         match self {
-            Ready::Reactor(InReactor { fd, slot, .. }) => {
-                slot.writing.attempt(cx, || Ok(Attempt { value: write(fd.as_raw_fd())?, is_drained: false }))
+            Ready::Reactor(InReactor { fd, registration, .. }) => {
+                registration.writing.attempt(cx, || Ok(Attempt { value: write(fd.as_raw_fd())?, is_drained: false }))
             }
             Ready::Tokio(fd) => loop {
                 let mut guard = ready!(fd.poll_write_ready(cx))?;
@@ -123,10 +125,12 @@ impl Ready {
     pub(super) fn try_read<T>(&self, mut read: impl FnMut(RawFd) -> io::Result<T>) -> io::Result<T> {
         match self {
             Ready::Tokio(fd) => fd.try_io(Interest::READABLE, |fd| read(fd.as_raw_fd())),
-            Ready::Reactor(InReactor { slot, .. }) if !slot.reading.is_ready() => Err(io::ErrorKind::WouldBlock.into()),
-            Ready::Reactor(InReactor { fd, slot, .. }) => read(fd.as_raw_fd()).inspect_err(|error| {
+            Ready::Reactor(InReactor { registration, .. }) if !registration.reading.is_ready() => {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+            Ready::Reactor(InReactor { fd, registration, .. }) => read(fd.as_raw_fd()).inspect_err(|error| {
                 if error.kind() == io::ErrorKind::WouldBlock {
-                    slot.reading.clear();
+                    registration.reading.clear();
                 }
             }),
         }

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::{Iterated, Lane, Times};
 use crate::clock::Clock;
+use crate::lane::{Iterated, Lane, Times};
 use crate::pacer::{Next, Pace, Turn};
 use crate::pool::Member;
 use crate::run_queue::Resumable;
@@ -18,10 +18,10 @@ use crate::turns::BusyIterations;
 use crate::vu::{IterationEnd, Progress, Users, VirtualUser};
 
 /// A user that is being taken from the pool or made; none when there will be none.
-pub(super) type Coming<U> = Pin<Box<dyn Future<Output = Option<Member<U>>>>>;
+pub(crate) type Coming<U> = Pin<Box<dyn Future<Output = Option<Member<U>>>>>;
 
 /// A user of a lane.
-pub(super) struct LaneUser<F: Users, P> {
+pub(crate) struct LaneUser<F: Users, P> {
     lane: Rc<Lane<F>>,
     member: Option<Member<F::User>>,
     pace: P,
@@ -63,7 +63,7 @@ enum Step {
 impl<F: Users, P: Pace> LaneUser<F, P> {
     /// A user who asks this pacer; one from the pool, unless another is being made. At its end `count` is told how many
     /// iterations it began.
-    pub(super) fn new(
+    pub(crate) fn new(
         lane: &Rc<Lane<F>>,
         made: Option<Coming<F::User>>,
         pace: P,
