@@ -127,7 +127,7 @@ impl<F: Users> Lane<F> {
     /// A table for the users of this lane.
     fn table(&self) -> RunQueue {
         let worker = Rc::clone(&self.worker);
-        RunQueue::new(move || worker.look())
+        RunQueue::new(move || worker.wake_ready())
     }
 
     /// A user from the pool, made again when it was lost; none when the test is stopped meanwhile.

@@ -18,14 +18,14 @@ use crate::turns::BusyIterations;
 use crate::vu::{IterationEnd, Progress, Users, VirtualUser};
 
 /// A user that is being taken from the pool or made; none when there will be none.
-pub(crate) type Coming<U> = Pin<Box<dyn Future<Output = Option<Member<U>>>>>;
+pub(crate) type PendingMember<U> = Pin<Box<dyn Future<Output = Option<Member<U>>>>>;
 
 /// A user of a lane.
 pub(crate) struct LaneUser<F: Users, P> {
     lane: Rc<Lane<F>>,
     member: Option<Member<F::User>>,
     pace: P,
-    at: At<F::User>,
+    state: State<F::User>,
     /// Of the iteration that runs, or ran last.
     times: Times,
     turn: Turn,
@@ -41,7 +41,7 @@ pub(crate) struct LaneUser<F: Users, P> {
 }
 
 /// What it is doing.
-enum At<U> {
+enum State<U> {
     /// Nothing: the pacer is asked.
     Between,
     /// It waits for something new to ask.
@@ -49,32 +49,32 @@ enum At<U> {
     /// It iterates.
     Iterating,
     /// It waits for a user, for the iteration that is to begin or for none yet.
-    Taking(Coming<U>, Option<Turn>),
+    Taking(PendingMember<U>, Option<Turn>),
     /// It waits for a time, and for the end of an iteration if it has a user.
     Sleeping(Pin<Box<dyn Future<Output = ()>>>),
 }
 
 /// Whether a user goes on at once.
 enum Step {
-    On,
-    Leaves(Progress<()>),
+    Continue,
+    Return(Progress<()>),
 }
 
 impl<F: Users, P: Pace> LaneUser<F, P> {
-    /// A user who asks this pacer; one from the pool, unless another is being made. At its end `count` is told how many
+    /// A user who asks this pacer; one from the pool, unless another is being made. State its end `count` is told how many
     /// iterations it began.
     pub(crate) fn new(
         lane: &Rc<Lane<F>>,
-        made: Option<Coming<F::User>>,
+        made: Option<PendingMember<F::User>>,
         pace: P,
         count: impl FnOnce(u64) + 'static,
     ) -> LaneUser<F, P> {
-        let at = made.map_or(At::Between, |made| At::Taking(made, None));
+        let state = made.map_or(State::Between, |made| State::Taking(made, None));
         LaneUser {
             lane: Rc::clone(lane),
             member: None,
             pace,
-            at,
+            state,
             times: Times::default(),
             turn: Turn::default(),
             begun: 0,
@@ -95,7 +95,7 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         match self.pace.next(now.saturating_sub(self.lane.start), self.begun) {
             Next::Start(turn) if self.member.is_some() => self.begin(turn, now),
             Next::Start(turn) => self.take(Some(turn)),
-            Next::Rest if self.member.is_some() => self.at = At::Resting,
+            Next::Rest if self.member.is_some() => self.state = State::Resting,
             Next::Rest => self.take(None),
             Next::Away(until) => {
                 self.lane.return_user(self.member.take());
@@ -103,22 +103,22 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
             }
             Next::Done => return self.leave(),
         }
-        Step::On
+        Step::Continue
     }
 
     fn take(&mut self, turn: Option<Turn>) {
-        self.at = At::Taking(Box::pin(Rc::clone(&self.lane).take_user()), turn);
+        self.state = State::Taking(Box::pin(Rc::clone(&self.lane).take_user()), turn);
     }
 
     fn sleep(&mut self, until: Duration) {
         let worker = Rc::clone(&self.lane.worker);
-        self.at = At::Sleeping(Box::pin(async move { worker.sleep_until(until).await }));
+        self.state = State::Sleeping(Box::pin(async move { worker.sleep_until(until).await }));
     }
 
     fn leave(&mut self) -> Step {
         self.lane.return_user(self.member.take());
         self.count.take().into_iter().for_each(|count| count(self.begun));
-        Step::Leaves(Progress::Over(()))
+        Step::Return(Progress::Over(()))
     }
 
     fn begin(&mut self, turn: Turn, now: Duration) {
@@ -126,74 +126,74 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         let (times, iteration) = self.lane.begin(member, turn, now);
         (self.times, self.turn, self.has_waited) = (times, turn, false);
         member.user.begin(iteration);
-        self.at = At::Iterating;
+        self.state = State::Iterating;
     }
 
     fn end(&mut self, end: IterationEnd, context: &mut Context<'_>) -> Step {
         let member = self.member.as_mut().expect("whoever iterates has a user");
-        self.at = At::Between;
+        self.state = State::Between;
         self.begun += 1;
         let Iterated { ended, lost } = self.lane.end(member, &self.times, end);
         if let Some(text) = lost {
             self.lane.release(member, self.turn);
             self.lane.lose(self.member.take(), text);
-            return Step::On;
+            return Step::Continue;
         }
         let least = self.lane.worker.min_iteration_duration;
         if !least.is_zero() {
             // Part of the iteration, but not of its measured time.
             self.sleep((self.times.started + least).min(self.times.hard));
-            return Step::On;
+            return Step::Continue;
         }
         self.lane.release(member, self.turn);
         // A script that never waits must not keep the event loop from other tasks.
         if self.busy.is_over(self.has_waited, ended) {
             let given = pin!(tokio::task::yield_now()).poll(context);
             debug_assert!(given.is_pending(), "the first poll of yield_now is pending");
-            return Step::Leaves(Progress::Waits);
+            return Step::Return(Progress::Waits);
         }
         self.last_end = Some(ended);
-        Step::On
+        Step::Continue
     }
 
     /// What is not iterating.
     #[inline(never)]
     fn wait(&mut self, context: &mut Context<'_>) -> Step {
-        match &mut self.at {
-            At::Between | At::Iterating => {}
+        match &mut self.state {
+            State::Between | State::Iterating => {}
             // When the test is stopped, the pacing ends all users.
-            At::Resting => match self.pace.poll_rest(context) {
-                Poll::Pending => return Step::Leaves(Progress::Waits),
-                Poll::Ready(()) => self.at = At::Between,
+            State::Resting => match self.pace.poll_rest(context) {
+                Poll::Pending => return Step::Return(Progress::Waits),
+                Poll::Ready(()) => self.state = State::Between,
             },
-            At::Taking(coming, turn) => match coming.as_mut().poll(context) {
-                Poll::Pending => return Step::Leaves(Progress::Waits),
+            State::Taking(pending, turn) => match pending.as_mut().poll(context) {
+                Poll::Pending => return Step::Return(Progress::Waits),
                 Poll::Ready(None) => return self.leave(),
                 Poll::Ready(member) => {
                     let turn = turn.take();
-                    (self.member, self.at) = (member, At::Between);
+                    (self.member, self.state) = (member, State::Between);
                     if let Some(turn) = turn {
                         self.begin(turn, self.lane.worker.clock.now());
                     }
                 }
             },
-            At::Sleeping(sleep) => match sleep.as_mut().poll(context) {
-                Poll::Pending => return Step::Leaves(Progress::Waits),
+            State::Sleeping(sleep) => match sleep.as_mut().poll(context) {
+                Poll::Pending => return Step::Return(Progress::Waits),
                 Poll::Ready(()) => {
-                    self.at = At::Between;
+                    self.state = State::Between;
                     self.member.iter().for_each(|member| self.lane.release(member, self.turn));
                 }
             },
         }
-        Step::On
+        Step::Continue
     }
 }
 
 impl<F: Users, P: Pace> Resumable for LaneUser<F, P> {
     fn resume(&mut self, context: &mut Context<'_>) -> Progress<()> {
         loop {
-            let step = match (&self.at, &mut self.member) {
-                (At::Iterating, Some(member)) => match member.user.resume(context) {
+            let step = match (&self.state, &mut self.member) {
+                (State::Iterating, Some(member)) => match member.user.resume(context) {
                     Progress::Over(end) => self.end(end, context),
                     Progress::Again => {
                         self.has_waited = true;
@@ -204,10 +204,10 @@ impl<F: Users, P: Pace> Resumable for LaneUser<F, P> {
                         return Progress::Waits;
                     }
                 },
-                (At::Between, _) => self.ask(),
+                (State::Between, _) => self.ask(),
                 _ => self.wait(context),
             };
-            if let Step::Leaves(progress) = step {
+            if let Step::Return(progress) = step {
                 return progress;
             }
         }

@@ -1,7 +1,7 @@
 //! The users of a lane as a table: who can go on, in the order in which they asked, and what resumes them.
 //!
 //! A user is resumed three times an iteration, so that has to be cheap: as a task of tokio each paid some two hundred
-//! instructions a time for the task's state, its budget and its scheduler. Here a user is a number in a queue, and all
+//! instructions a time for the task's state, its budget and its scheduler. LocalWakes a user is a number in a queue, and all
 //! users of a lane are one task of tokio. What wakes a user on its own thread pushes the number; only other threads
 //! take a lock.
 //!
@@ -15,7 +15,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,26 +38,20 @@ pub(crate) trait Resumable {
     fn resume(&mut self, context: &mut Context<'_>) -> Progress<()>;
 }
 
-impl Resumable for Pin<Box<dyn Future<Output = ()>>> {
-    fn resume(&mut self, context: &mut Context<'_>) -> Progress<()> {
-        if self.as_mut().poll(context).is_ready() { Progress::Over(()) } else { Progress::Waits }
-    }
-}
-
 /// The users of one lane.
 pub(crate) struct RunQueue {
     /// Among those of its thread.
     number: usize,
     rows: RefCell<Vec<Option<Box<Row>>>>,
-    /// Users whose life is not over.
+    /// Users that have not ended.
     left: Cell<usize>,
     is_closed: Cell<bool>,
     /// Those of `woken` whose turn has come, the first one last.
     turn: RefCell<Vec<usize>>,
-    here: Rc<Here>,
-    elsewhere: Arc<Elsewhere>,
-    /// Looks for what has arrived for users.
-    look: Box<dyn Fn()>,
+    local: Rc<LocalWakes>,
+    remote: Arc<RemoteWakes>,
+    /// Wakes users for whom something has arrived.
+    wake_ready: Box<dyn Fn()>,
 }
 
 struct Row {
@@ -68,7 +62,7 @@ struct Row {
 
 /// Who was woken on the queue's own thread.
 #[derive(Default)]
-struct Here {
+struct LocalWakes {
     woken: RefCell<Vec<usize>>,
     /// Whether the task that resumes the users waits for one to be woken.
     is_idle: Cell<bool>,
@@ -77,13 +71,13 @@ struct Here {
 
 /// Who was woken by other threads.
 #[derive(Default)]
-struct Elsewhere {
+struct RemoteWakes {
     has_woken: AtomicBool,
-    state: Mutex<WokenElsewhere>,
+    state: Mutex<RemoteState>,
 }
 
 #[derive(Default)]
-struct WokenElsewhere {
+struct RemoteState {
     woken: Vec<usize>,
     driver: Option<Waker>,
 }
@@ -95,10 +89,10 @@ thread_local! {
         THREADS.fetch_add(1, Ordering::Relaxed)
     };
     /// The queues of this thread, by number.
-    static QUEUES: RefCell<Vec<Option<Rc<Here>>>> = const { RefCell::new(Vec::new()) };
+    static QUEUES: RefCell<Vec<Option<Rc<LocalWakes>>>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Here {
+impl LocalWakes {
     fn add(&self, user: usize) {
         self.woken.borrow_mut().push(user);
         if self.is_idle.take()
@@ -109,8 +103,8 @@ impl Here {
     }
 }
 
-impl Elsewhere {
-    fn lock(&self) -> MutexGuard<'_, WokenElsewhere> {
+impl RemoteWakes {
+    fn lock(&self) -> MutexGuard<'_, RemoteState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,7 +125,7 @@ struct Woken {
     /// Thread and number of the queue.
     thread: u64,
     queue: usize,
-    elsewhere: Arc<Elsewhere>,
+    remote: Arc<RemoteWakes>,
 }
 
 impl Wake for Woken {
@@ -145,23 +139,24 @@ impl Wake for Woken {
             // Another thread may come in between: then the user has a turn too many, and finds nothing to do.
             if !self.is_queued.load(Ordering::Relaxed) {
                 self.is_queued.store(true, Ordering::Relaxed);
-                let add = |queues: &RefCell<Vec<Option<Rc<Here>>>>| {
-                    queues.borrow()[self.queue].iter().for_each(|here| here.add(self.user));
+                let add = |queues: &RefCell<Vec<Option<Rc<LocalWakes>>>>| {
+                    queues.borrow()[self.queue].iter().for_each(|local| local.add(self.user));
                 };
                 _ = QUEUES.try_with(add);
             }
         } else if !self.is_queued.swap(true, Ordering::AcqRel) {
-            self.elsewhere.add(self.user);
+            self.remote.add(self.user);
         }
     }
 }
 
 impl RunQueue {
-    /// A table without users. `look` is called when no user can go on, to wake those for whom something has arrived.
-    pub(crate) fn new(look: impl Fn() + 'static) -> RunQueue {
-        let here = Rc::<Here>::default();
+    /// A table without users. `wake_ready` is called when no user can go on; it wakes those for whom something has
+    /// arrived.
+    pub(crate) fn new(wake_ready: impl Fn() + 'static) -> RunQueue {
+        let local = Rc::<LocalWakes>::default();
         let number = QUEUES.with_borrow_mut(|queues| {
-            queues.push(Some(Rc::clone(&here)));
+            queues.push(Some(Rc::clone(&local)));
             queues.len() - 1
         });
         RunQueue {
@@ -170,9 +165,9 @@ impl RunQueue {
             left: Cell::default(),
             is_closed: Cell::default(),
             turn: RefCell::default(),
-            here,
-            elsewhere: Arc::default(),
-            look: Box::new(look),
+            local,
+            remote: Arc::default(),
+            wake_ready: Box::new(wake_ready),
         }
     }
 
@@ -185,16 +180,16 @@ impl RunQueue {
             is_queued: AtomicBool::new(true),
             thread: THREAD.with(|thread| *thread),
             queue: self.number,
-            elsewhere: Arc::clone(&self.elsewhere),
+            remote: Arc::clone(&self.remote),
         });
         let waker = Waker::from(Arc::clone(&woken));
         rows.push(Some(Box::new(Row { user: Box::new(user), waker, woken })));
         drop(rows);
         self.left.set(self.left.get() + 1);
-        self.here.add(at);
+        self.local.add(at);
     }
 
-    /// Resumes users until the lives of all are over.
+    /// Resumes users until all have ended.
     pub(crate) async fn join(&self) {
         self.close();
         self.run().await;
@@ -203,10 +198,10 @@ impl RunQueue {
     /// No user will be added: `run` may return.
     pub(crate) fn close(&self) {
         self.is_closed.set(true);
-        self.here.driver.borrow().iter().for_each(Waker::wake_by_ref);
+        self.local.driver.borrow().iter().for_each(Waker::wake_by_ref);
     }
 
-    /// Resumes users until the queue is closed and the lives of all are over.
+    /// Resumes users until the queue is closed and all have ended.
     pub(crate) async fn run(&self) {
         self.resume_until(|queue| queue.is_closed.get() && queue.left.get() == 0).await;
     }
@@ -226,7 +221,7 @@ impl RunQueue {
                 if is_over(self) {
                     return Poll::Ready(());
                 }
-                (self.look)();
+                (self.wake_ready)();
                 if self.is_idle(context) {
                     return Poll::Pending;
                 }
@@ -247,33 +242,33 @@ impl RunQueue {
 
     /// Whether nobody can go on; then the task is woken with the first who can.
     fn is_idle(&self, context: &Context<'_>) -> bool {
-        let mut elsewhere = self.elsewhere.lock();
-        if !self.here.woken.borrow().is_empty() || !elsewhere.woken.is_empty() {
+        let mut remote = self.remote.lock();
+        if !self.local.woken.borrow().is_empty() || !remote.woken.is_empty() {
             return false;
         }
-        elsewhere.driver = Some(context.waker().clone());
-        drop(elsewhere);
-        *self.here.driver.borrow_mut() = Some(context.waker().clone());
-        self.here.is_idle.set(true);
+        remote.driver = Some(context.waker().clone());
+        drop(remote);
+        *self.local.driver.borrow_mut() = Some(context.waker().clone());
+        self.local.is_idle.set(true);
         true
     }
 
     fn is_empty(&self) -> bool {
         self.turn.borrow().is_empty()
-            && self.here.woken.borrow().is_empty()
-            && !self.elsewhere.has_woken.load(Ordering::Acquire)
+            && self.local.woken.borrow().is_empty()
+            && !self.remote.has_woken.load(Ordering::Acquire)
     }
 
     /// The user whose turn it is.
     fn next(&self) -> Option<usize> {
         let mut turn = self.turn.borrow_mut();
         if turn.is_empty() {
-            if self.elsewhere.has_woken.load(Ordering::Acquire) {
-                let mut elsewhere = self.elsewhere.lock();
-                self.elsewhere.has_woken.store(false, Ordering::Relaxed);
-                self.here.woken.borrow_mut().append(&mut elsewhere.woken);
+            if self.remote.has_woken.load(Ordering::Acquire) {
+                let mut remote = self.remote.lock();
+                self.remote.has_woken.store(false, Ordering::Relaxed);
+                self.local.woken.borrow_mut().append(&mut remote.woken);
             }
-            std::mem::swap(&mut *turn, &mut self.here.woken.borrow_mut());
+            std::mem::swap(&mut *turn, &mut self.local.woken.borrow_mut());
             turn.reverse();
         }
         turn.pop()
@@ -285,7 +280,7 @@ impl RunQueue {
         row.woken.is_queued.store(false, Ordering::Release);
         let progress = loop {
             match row.user.resume(&mut Context::from_waker(&row.waker)) {
-                Progress::Again if self.here.woken.borrow().len() >= GROUP => {}
+                Progress::Again if self.local.woken.borrow().len() >= GROUP => {}
                 progress => break progress,
             }
         };
@@ -295,7 +290,7 @@ impl RunQueue {
         }
         if progress == Progress::Again && !row.woken.is_queued.load(Ordering::Relaxed) {
             row.woken.is_queued.store(true, Ordering::Relaxed);
-            self.here.woken.borrow_mut().push(at);
+            self.local.woken.borrow_mut().push(at);
         }
         self.rows.borrow_mut()[at] = Some(row);
     }
@@ -312,10 +307,17 @@ impl Drop for RunQueue {
 mod tests {
     use super::*;
     use crate::clock::FakeClock;
+    use std::pin::Pin;
     use std::rc::Rc;
     use tokio::task::yield_now;
 
     type Diary = Rc<RefCell<Vec<&'static str>>>;
+
+    impl Resumable for Pin<Box<dyn Future<Output = ()>>> {
+        fn resume(&mut self, context: &mut Context<'_>) -> Progress<()> {
+            if self.as_mut().poll(context).is_ready() { Progress::Over(()) } else { Progress::Waits }
+        }
+    }
 
     impl RunQueue {
         fn spawn(&self, work: impl Future<Output = ()> + 'static) {

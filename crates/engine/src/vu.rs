@@ -96,7 +96,7 @@ pub trait Users: Send + Sync + 'static {
 
     /// Wakes users of the calling worker for whom something has arrived, without waiting: called when none can go on,
     /// and cheaper than waiting for `drive` to notice.
-    fn look(&self) {}
+    fn wake_ready(&self) {}
 }
 
 /// Init code failed in a virtual user: the message is for the person who wrote the script.

@@ -269,8 +269,8 @@ impl<F: Users> Worker<F> {
     }
 
     /// Wakes users for whom something has arrived.
-    pub(crate) fn look(&self) {
-        self.setup.users.look();
+    pub(crate) fn wake_ready(&self) {
+        self.setup.users.wake_ready();
     }
 
     /// There was load until then.

@@ -58,8 +58,8 @@ impl Users for ScriptUsers {
         })
     }
 
-    fn look(&self) {
-        wire::Reactor::look_here();
+    fn wake_ready(&self) {
+        wire::Reactor::dispatch_here();
     }
 }
 

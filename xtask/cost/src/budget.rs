@@ -48,8 +48,8 @@ impl Budgets {
         let mut text = String::from(
             "# What a workload may cost: user instructions an iteration, thousandths of a system call an iteration \
              (calls-…), lines\n\
-             # that a cache of 32 KiB of code (code-misses-…) or 1 MiB of data (lines-…) did not have, an iteration, \
-             bytes of a user\n\
+             # that a cache of 32 KiB of code (code-misses-…) or 1 MiB of data (lines-…) did not have, \
+             an iteration, bytes of a user\n\
              # that waits (waiting…). `cargo xtask cost` fails 2 % above; `cargo xtask cost --write NAME` \
              writes the highest of five counts.\n\
              # Machines differ by up to 3 %: keep the higher figure where another machine counted it.\n",

@@ -7,7 +7,7 @@
 //! the peer has ended its side.
 //!
 //! Sockets that are made on a thread with a reactor use it; on other threads tokio's serves (`readiness`). Invariant:
-//! a reactor is looked at as long as its thread has sockets in it, because `Reactor::drive` runs there.
+//! events are fetched as long as the thread has sockets here, because `Reactor::drive` runs on it.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -20,7 +20,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Events of one look; where there are as many, another look follows.
+/// Events of one `epoll_wait`; where there are as many, another follows.
 const EVENTS: usize = 1024;
 
 thread_local! {
@@ -45,13 +45,13 @@ struct Registrations {
 /// One socket.
 pub(super) struct Registration {
     token: u64,
-    pub(super) reading: Side,
-    pub(super) writing: Side,
+    pub(super) reading: Direction,
+    pub(super) writing: Direction,
 }
 
 /// One direction of a socket.
 #[derive(Default)]
-pub(super) struct Side {
+pub(super) struct Direction {
     is_ready: Cell<bool>,
     /// The peer has ended its side, or the connection is broken: no event will follow, and each attempt will say so.
     is_over: Cell<bool>,
@@ -60,7 +60,7 @@ pub(super) struct Side {
     waker: Cell<Option<Waker>>,
 }
 
-impl Side {
+impl Direction {
     /// Whether an attempt is worth it; if not, the poller is woken when it is.
     #[inline]
     pub(super) fn poll(&self, cx: &Context<'_>) -> Poll<()> {
@@ -119,7 +119,7 @@ impl Reactor {
     }
 
     /// Wakes whoever waits for a socket that has become ready; does not wait itself.
-    pub fn look(&self) -> io::Result<()> {
+    pub fn dispatch(&self) -> io::Result<()> {
         loop {
             let mut events = self.events.take();
             events.clear();
@@ -129,7 +129,7 @@ impl Reactor {
                 Err(rustix::io::Errno::INTR) => Ok(EVENTS),
                 found => found,
             };
-            events.iter().for_each(|event| self.tell(event));
+            events.iter().for_each(|event| self.deliver(event));
             self.events.replace(events);
             if found? < EVENTS {
                 return Ok(());
@@ -138,7 +138,7 @@ impl Reactor {
     }
 
     #[inline]
-    fn tell(&self, event: &Event) {
+    fn deliver(&self, event: &Event) {
         let (token, flags) = (event.data.u64(), event.flags);
         let registration = self.registered.borrow().places.get(token as u32 as usize).cloned().flatten();
         let Some(registration) = registration.filter(|registration| registration.token == token) else { return };
@@ -152,14 +152,14 @@ impl Reactor {
         }
     }
 
-    /// The reactor of the calling thread, if it has one, looks. An error of the system shows in `drive` too.
-    pub fn look_here() {
+    /// The reactor of the calling thread, if it has one, dispatches. An error of the system shows in `drive` too.
+    pub fn dispatch_here() {
         if let Some(reactor) = Reactor::current() {
-            let _shows_in_drive = reactor.look();
+            let _shows_in_drive = reactor.dispatch();
         }
     }
 
-    /// Looks whenever there is something to see; ends only with an error of the system.
+    /// Dispatches whenever there are events; ends only with an error of the system.
     pub async fn drive(self: Rc<Self>) -> io::Result<()> {
         #[expect(
             deprecated,
@@ -167,9 +167,9 @@ impl Reactor {
         )]
         let ready = AsyncFd::with_interest(Watched(Rc::clone(&self)), Interest::READABLE)?;
         loop {
-            // Cleared before the look: what comes during it is an edge of its own.
+            // Cleared before: what comes during the dispatch is an edge of its own.
             ready.readable().await?.clear_ready();
-            self.look()?;
+            self.dispatch()?;
         }
     }
 
@@ -179,7 +179,8 @@ impl Reactor {
         let index = registered.free.pop().unwrap_or(registered.places.len());
         registered.serial = registered.serial.wrapping_add(1);
         let token = u64::from(registered.serial) << 32 | index as u64;
-        let registration = Rc::new(Registration { token, reading: Side::default(), writing: Side::default() });
+        let registration =
+            Rc::new(Registration { token, reading: Direction::default(), writing: Direction::default() });
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         if let Err(error) = epoll::add(&self.epoll, socket, EventData::new_u64(token), flags) {
             registered.free.push(index);
@@ -283,7 +284,7 @@ mod tests {
             let (socket, mut peer) = pair();
             peer.write_all(b"bye").unwrap();
             drop(peer);
-            // Until both are there: the reactor has not looked yet.
+            // Until both are there: the reactor has fetched no event yet.
             std::thread::sleep(Duration::from_millis(20));
             let mut buffer = [0; 16];
             assert_eq!(receive(&socket, &mut buffer).await, 3);
@@ -333,12 +334,12 @@ mod tests {
     fn a_socket_is_quiet_until_something_arrives() {
         let installed = Reactor::install().unwrap();
         let (socket, mut peer) = pair();
-        installed.reactor().look().unwrap();
+        installed.reactor().dispatch().unwrap();
         assert!(socket.is_quiet());
         peer.write_all(b"unasked").unwrap();
         let mut looks = 0;
         while socket.is_quiet() {
-            installed.reactor().look().unwrap();
+            installed.reactor().dispatch().unwrap();
             looks += 1;
             assert!(looks < 1_000_000, "it never came");
         }
@@ -354,9 +355,9 @@ mod tests {
         drop(first);
         let (_second, _its_peer) = pair();
         let registration = reactor.registered.borrow().places[0].clone().expect("it has the place of the first");
-        reactor.tell(&Event { flags: EventFlags::IN, data: EventData::new_u64(token) });
+        reactor.deliver(&Event { flags: EventFlags::IN, data: EventData::new_u64(token) });
         assert!(!registration.reading.is_ready());
-        reactor.tell(&Event { flags: EventFlags::IN, data: EventData::new_u64(registration.token) });
+        reactor.deliver(&Event { flags: EventFlags::IN, data: EventData::new_u64(registration.token) });
         assert!(registration.reading.is_ready());
     }
 

@@ -14,7 +14,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::coop;
 
-use super::reactor::{Reactor, Registration, Side};
+use super::reactor::{Direction, Reactor, Registration};
 
 /// A descriptor to be read and written without blocking.
 pub(super) enum Ready {
@@ -144,7 +144,7 @@ impl AsRawFd for Ready {
     }
 }
 
-impl Side {
+impl Direction {
     /// Waits for readiness, then tries once. Attempts that follow each other without a wait use up tokio's budget, so
     /// that a peer who always has more does not keep the worker.
     #[inline]
