@@ -69,8 +69,8 @@ enum State {
     Returned,
 }
 
-/// Steps of a job before other tasks have their turn, timers among them. A wait that is over at once begins a new slice,
-/// so a loop of such waits (requests to a URL that cannot be sent) never uses one up.
+/// Steps of a job before other tasks have their turn, timers among them. A wait that is over at once begins a new
+/// slice, so a loop of such waits (requests to a URL that cannot be sent) never uses one up.
 const IN_A_ROW: usize = 61;
 
 /// How far a job has come.
