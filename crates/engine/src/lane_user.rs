@@ -61,7 +61,7 @@ enum Step {
 }
 
 impl<F: Users, P: Pace> LaneUser<F, P> {
-    /// A user who asks this pacer; one from the pool, unless another is being made. State its end `count` is told how
+    /// A user who asks this pacer; one from the pool, unless another is being made. At its end `count` is told how
     /// many iterations it began.
     pub(crate) fn new(
         lane: &Rc<Lane<F>>,

@@ -1,7 +1,7 @@
 //! The users of a lane as a table: who can go on, in the order in which they asked, and what resumes them.
 //!
 //! A user is resumed three times an iteration, so that has to be cheap: as a task of tokio each paid some two hundred
-//! instructions a time for the task's state, its budget and its scheduler. LocalWakes a user is a number in a queue,
+//! instructions a time for the task's state, its budget and its scheduler. Here a user is a number in a queue,
 //! and all users of a lane are one task of tokio. What wakes a user on its own thread pushes the number; only other
 //! threads take a lock.
 //!
