@@ -11,6 +11,8 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::rc::Rc;
 
 use ::bytes::Bytes;
@@ -34,7 +36,9 @@ pub enum Content {
 
 /// The borrows of one request.
 pub struct Borrows<'js> {
-    ctx: Ctx<'js>,
+    /// Not counted: it outlives `'js`.
+    context: NonNull<qjs::JSContext>,
+    _context: PhantomData<Ctx<'js>>,
     borrows_values: bool,
     borrows: RefCell<Vec<Borrow<'js>>>,
 }
@@ -174,25 +178,34 @@ unsafe fn window(
 impl<'js> Borrows<'js> {
     /// Borrows as long as `call` runs: for a request in which the user is blocked.
     pub fn with<R>(ctx: &Ctx<'js>, call: impl FnOnce(&Borrows<'js>) -> R) -> R {
-        let borrows = Borrows { ctx: ctx.clone(), borrows_values: true, borrows: RefCell::default() };
-        call(&borrows)
+        call(&Borrows::new(ctx, true))
     }
 
     /// Copies everything.
     pub fn none(ctx: &Ctx<'js>) -> Borrows<'js> {
-        Borrows { ctx: ctx.clone(), borrows_values: false, borrows: RefCell::default() }
+        Borrows::new(ctx, false)
+    }
+
+    #[inline]
+    fn new(ctx: &Ctx<'js>, borrows_values: bool) -> Borrows<'js> {
+        Borrows { context: ctx.as_raw(), _context: PhantomData, borrows_values, borrows: RefCell::default() }
+    }
+
+    fn ctx(&self) -> Ctx<'js> {
+        // SAFETY: the context is live for `'js`.
+        unsafe { Ctx::from_raw(self.context) }
     }
 
     /// The bytes of an ArrayBuffer or of a view of one; nothing for other values and detached buffers.
     pub fn buffer(&self, value: &Value<'js>) -> Result<Option<Content>> {
-        if let Some(shared) = shared_buffer::bytes_of(&self.ctx, value)? {
+        if let Some(shared) = shared_buffer::bytes_of(&self.ctx(), value)? {
             return Ok(Some(Content::Shared(shared)));
         }
         let Some((buffer, offset, length)) = bytes::window(value)? else { return Ok(None) };
         if !self.borrows_values || length <= SHORT {
-            return Ok(bytes::read(&self.ctx, value, Bytes::copy_from_slice)?.map(Content::Shared));
+            return Ok(bytes::read(&self.ctx(), value, Bytes::copy_from_slice)?.map(Content::Shared));
         }
-        let source = Place::Buffer { context: self.ctx.as_raw().as_ptr(), buffer: buffer.as_raw(), offset };
+        let source = Place::Buffer { context: self.context.as_ptr(), buffer: buffer.as_raw(), offset };
         Ok(Some(self.borrow(value, source, Kept::Buffer(buffer), length)))
     }
 
@@ -209,7 +222,7 @@ impl<'js> Borrows<'js> {
     }
 
     fn borrow(&self, value: &Value<'js>, source: Place, keeper: Kept<'js>, length: usize) -> Content {
-        let switch = User::of(&self.ctx).switch().clone();
+        let switch = User::of(&self.ctx()).switch().clone();
         let inner = Inner { length, source: Cell::new(Some(source)), copy: OnceCell::new(), switch };
         let borrowed = Borrowed(Rc::new(inner));
         self.borrows.borrow_mut().push(Borrow { value: value.clone(), borrowed: borrowed.clone(), _keeper: keeper });
@@ -224,7 +237,7 @@ impl<'js> Borrows<'js> {
             return Ok(());
         }
         let message = "the buffer of the request's body was detached or resized while the arguments were read";
-        Err(Exception::throw_type(&self.ctx, message))
+        Err(Exception::throw_type(&self.ctx(), message))
     }
 
     /// Makes copies of what is borrowed: from here on the script may change it.

@@ -148,7 +148,16 @@ impl EventLoop {
         }
     }
 
+    /// Whether nothing at all is pending, promise jobs and rejections included.
+    #[inline]
+    pub(crate) fn is_quiet(&self, ctx: &Ctx<'_>) -> bool {
+        // SAFETY: the runtime is live and this is its thread.
+        let has_jobs = unsafe { qjs::JS_IsJobPending(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
+        !has_jobs && self.is_idle() && self.rejections.borrow().is_empty()
+    }
+
     /// Whether a timer, a native future or a source is pending.
+    #[inline]
     pub fn is_idle(&self) -> bool {
         self.sources.borrow().is_empty()
             && self.timers.is_empty()

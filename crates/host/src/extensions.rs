@@ -4,6 +4,9 @@ use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// Values that are looked at without a call: what a request and a check ask for.
+const FIRST: usize = 2;
+
 /// Values by their types. A short list beats a hash map here: a user has fewer than ten.
 #[derive(Default)]
 pub struct Extensions {
@@ -15,20 +18,22 @@ impl Extensions {
     #[inline]
     pub fn get<T: Default + 'static>(&self) -> Rc<T> {
         let id = TypeId::of::<T>();
-        let first = self.values.borrow().first().filter(|(known, _)| *known == id).map(|(_, value)| Rc::clone(value));
-        let value = first.unwrap_or_else(|| self.find(id, || Rc::new(T::default())));
+        let values = self.values.borrow();
+        let among_first = values.iter().take(FIRST).find(|(known, _)| *known == id).map(|(_, value)| Rc::clone(value));
+        drop(values);
+        let value = among_first.unwrap_or_else(|| self.find(id, || Rc::new(T::default())));
         // SAFETY: a value is stored under the id of its own type, so the pointer is one to a `T` in an `Rc`.
         unsafe { Rc::from_raw(Rc::into_raw(value).cast::<T>()) }
     }
 
-    /// Each time, a value moves one place to the front, so what is asked for most is found first. `make` gives one of
-    /// the type with this id.
+    /// Each time, a value that is not among the first moves one place to the front, so what is asked for most is found
+    /// soon. `make` gives one of the type with this id.
     #[inline(never)]
     fn find(&self, id: TypeId, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
         let mut values = self.values.borrow_mut();
         if let Some(at) = values.iter().position(|(known, _)| *known == id) {
             let value = Rc::clone(&values[at].1);
-            if at > 0 {
+            if at >= FIRST {
                 values.swap(at - 1, at);
             }
             return value;

@@ -144,6 +144,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     }
 
     /// Gives it a job, for callers that poll it themselves.
+    #[inline]
     pub fn start(&mut self, job: J) {
         if matches!(self.state, State::Idle) {
             self.exchange.job.set(Some(job));
@@ -170,6 +171,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         }
     }
 
+    #[inline]
     fn switch_to(&mut self, resume: Resume) -> Option<E> {
         let Some(coroutine) = &mut self.coroutine else { return None };
         self.carrier.enter(&*self.switch);
@@ -203,6 +205,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
 
     /// Goes on with the job until there is nothing to do, or until what comes next is another kind of work: running
     /// JavaScript, sending, receiving. Whoever has many such jobs does each kind for all before the next.
+    #[inline]
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Advance<E> {
         let resume = match std::mem::replace(&mut self.state, State::Returned) {
             State::Starting => Resume::Run,
@@ -229,6 +232,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     }
 
     /// The coroutine was suspended, or has returned.
+    #[inline]
     fn suspended(&self, cx: &mut Context<'_>) -> Advance<E> {
         match self.state {
             State::Paused | State::Preempted(_) => {
@@ -239,6 +243,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         }
     }
 
+    #[inline(never)]
     fn go_on_computing(&mut self, state: State, cx: &mut Context<'_>) -> Advance<E> {
         match self.compute(state, cx) {
             Poll::Pending => Advance::Waits,
@@ -321,6 +326,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     }
 
     /// Polls what the coroutine waits for; how to resume it, unless it continues waiting.
+    #[inline]
     fn poll_wait(&mut self, mut wait: NonNull<dyn Wait>, cx: &mut Context<'_>) -> Option<Resume> {
         if self.switch.stop.is_set() {
             return Some(Resume::Stopped);

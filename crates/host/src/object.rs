@@ -214,6 +214,21 @@ pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -
     }
 }
 
+/// The same for who wants nothing of what it returns.
+pub fn run<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -> Result<()> {
+    // SAFETY: as in `call`.
+    unsafe {
+        let mut arguments = [argument.as_raw()];
+        let context = ctx.as_raw().as_ptr();
+        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 1, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) {
+            return Err(Error::Exception);
+        }
+        qjs::JS_FreeValue(context, raw);
+        Ok(())
+    }
+}
+
 /// The same with three arguments.
 pub fn call_three<'js>(ctx: &Ctx<'js>, function: &Value<'js>, arguments: [&Value<'js>; 3]) -> Result<Value<'js>> {
     // SAFETY: as in `call`.

@@ -186,8 +186,13 @@ unsafe fn run<F: Plain>(
     };
     let result = catch_unwind(AssertUnwindSafe(|| F::call(&ctx, Args { ctx: &ctx, this, values, bound }, number)));
     match result {
-        // SAFETY: the count made here is the caller's; `value` gives back its own.
-        Ok(Ok(value)) => unsafe { qjs::JS_DupValue(context, value.as_raw()) },
+        Ok(Ok(value)) => {
+            // The caller takes the value's count over; the context's is given back.
+            let value = ManuallyDrop::new(value);
+            // SAFETY: read once, and never dropped where it was.
+            drop(unsafe { std::ptr::read(value.ctx()) });
+            value.as_raw()
+        }
         Ok(Err(error)) => {
             match error {
                 Error::Exception => {}

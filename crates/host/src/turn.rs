@@ -21,7 +21,13 @@ impl User {
     }
 
     /// Turns until nothing is pending. An error is an exception from a timer's callback, or the stop of the user.
+    #[inline]
     pub fn run_events(&self, ctx: &Ctx<'_>) -> Result<()> {
+        if self.events.is_quiet(ctx) { Ok(()) } else { self.run_pending(ctx) }
+    }
+
+    #[inline(never)]
+    fn run_pending(&self, ctx: &Ctx<'_>) -> Result<()> {
         loop {
             self.events.run_jobs(ctx)?;
             if self.report_rejections(ctx) {

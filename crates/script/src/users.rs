@@ -85,10 +85,12 @@ pub struct ScriptUser {
 }
 
 impl VirtualUser for ScriptUser {
+    #[inline]
     fn begin(&mut self, iteration: Iteration) {
         self.fiber.start(Job::Iterate(iteration));
     }
 
+    #[inline]
     fn resume(&mut self, context: &mut Context<'_>) -> Progress<IterationEnd> {
         match self.fiber.advance(context) {
             Advance::Over(Some(JobEnd::Iteration(end))) => Progress::Over(end),

@@ -27,6 +27,7 @@ mod origins;
 mod pool;
 mod proxy;
 mod redirect;
+mod sending;
 mod socks;
 mod transaction;
 mod websocket;
@@ -40,11 +41,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::client::context::IoContext;
 use crate::client::endpoint::Route;
-use crate::client::exchange::{Outgoing, attempt, attempt_http2, exchange_anew};
 use crate::client::known_requests::{KnownRequests, PlainHead};
 use crate::client::origins::{Origin, Origins};
 use crate::client::pool::{Kept, Pool};
-use crate::client::redirect::Hop;
 use crate::codec::ContentDecoder;
 use crate::cookies::CookieJar;
 use crate::departures::Checker;
@@ -69,6 +68,7 @@ pub use dns::{ask_system, hear_of_slow_lookups};
 pub use exchange::Exchange;
 pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
 pub use http2_pool::Http2Pool;
+pub use sending::Sending;
 pub use websocket::{Broken, WebSocket};
 pub use websocket_opening::{Ask, Opening};
 
@@ -199,17 +199,21 @@ impl Client {
         jar: Option<&CookieJar>,
         hop: &mut dyn FnMut(&Exchange),
     ) -> Box<Exchange> {
-        let clock = HopClock::start(&self.worker.io, request);
-        let mut exchange = Box::new(Exchange::begin(request.method.clone(), request.url.clone()));
-        let marks = match self.ready(request, jar) {
-            Some((head, connection)) => self.send_ready(request, head, connection, &clock, &mut exchange).await,
-            // Boxed, here and below: these ways are long and rarely taken; no request should carry the room for them.
-            None => Box::pin(self.send_hop(request, &Hop::first(request), jar, None, &clock, &mut exchange)).await,
-        };
-        if is_all(&exchange, marks) {
-            return exchange;
-        }
-        Box::pin(self.go_on(request, jar, hop, clock, (exchange, marks))).await
+        let mut exchange = Box::new(Exchange::of(request));
+        self.send_into(request, jar, hop, &mut exchange).await;
+        exchange
+    }
+
+    /// The same into the caller's place: `exchange`, made by `Exchange::of`, says what happened once it is over.
+    #[inline(always)]
+    pub fn send_into<'a>(
+        &'a self,
+        request: &'a Request,
+        jar: Option<&'a CookieJar>,
+        hop: &'a mut dyn FnMut(&Exchange),
+        exchange: &'a mut Exchange,
+    ) -> Sending<'a> {
+        Sending::new(self, request, jar, hop, exchange)
     }
 
     /// What a plain request needs to be sent at once: its head, which nothing is added to, and a kept connection.
@@ -219,7 +223,7 @@ impl Client {
         }
         let worker = &self.worker;
         let offer = self.offer(&request.url, request.prior_knowledge);
-        let head = match worker.known.find(request, offer) {
+        let mut head = match worker.known.find(request, offer) {
             Some(known) => PlainHead::Known(known),
             None => self.encode_plain(request, offer)?,
         };
@@ -255,43 +259,6 @@ impl Client {
             return None;
         }
         Some(worker.known.learn(&worker.io, request, origin, head))
-    }
-
-    async fn send_ready(
-        &self,
-        request: &Request,
-        head: PlainHead,
-        connection: Kept,
-        clock: &HopClock,
-        hop: &mut Exchange,
-    ) -> Marks {
-        let (io, origin) = (&self.worker.io, head.origin());
-        let out = Outgoing {
-            method: &request.method,
-            head: head.bytes(),
-            body: request.body.as_ref().map_or(&[], Payload::segments),
-            body_use: &request.body_use,
-            deadline: clock.deadline,
-            asked: clock.asked,
-            headers: &request.headers,
-            close: false,
-            http2: head.http2(),
-            room: &self.room,
-        };
-        let tried = match connection {
-            Kept::Own(connection) => attempt(io, &self.pool, &origin.endpoint, &out, connection, out.asked, hop).await,
-            // Boxed: those of HTTP/1.1 should not carry the room for it.
-            Kept::Shared(seat) => Box::pin(attempt_http2(io, &origin.endpoint, &out, seat, out.asked, hop)).await,
-        };
-        let marks = match tried {
-            Some(marks) => marks,
-            None => {
-                let route = async || self.route(origin).await;
-                Box::pin(exchange_anew(io, &self.pool, &origin.endpoint, &out, route, hop)).await
-            }
-        };
-        head.give_back(io);
-        marks
     }
 
     /// What the connection to a URL may speak.
@@ -331,6 +298,7 @@ fn is_all(exchange: &Exchange, marks: Marks) -> bool {
 }
 
 /// When a hop was asked for, and when its request must have ended.
+#[derive(Clone, Copy)]
 struct HopClock {
     asked: Tick,
     deadline: Option<Tick>,

@@ -53,7 +53,7 @@ pub use io::timer;
 pub use ipnet::IpNet;
 pub use payload::{BorrowedBytes, FileRange, Payload, PayloadError, PayloadFile, Random, Repeat, Segment};
 pub use request::{Method, Request};
-pub use response::{Body, Response};
+pub use response::{Body, Content, Response};
 pub use role::Role;
 pub use settings::Settings;
 pub use timings::Timings;

@@ -3,6 +3,9 @@
 //!
 //! Invariant: `head` was accepted by the decoder, so every line but the first has a colon and the last is empty.
 
+use std::fmt;
+use std::ops::Deref;
+
 use bytes::Bytes;
 
 /// A complete response; header fields are found in its head when asked for.
@@ -22,11 +25,84 @@ pub struct Response {
 #[derive(Clone, Debug)]
 pub enum Body {
     /// Decoded bytes.
-    Kept(Bytes),
+    Kept(Content),
     /// Read and not kept (dropped, or given to a sink); the response had this many bytes of body on the wire.
     Discarded(u64),
     /// The message has no body by definition: HEAD, 1xx, 204, 304.
     None,
+}
+
+/// The bytes of a body. Short ones lie in the response itself: most answers of an API need no memory of their own.
+#[derive(Clone)]
+pub struct Content(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    Short(u8, [u8; SHORT]),
+    Long(Bytes),
+}
+
+/// Bytes that lie in the response at most.
+const SHORT: usize = 94;
+
+impl Content {
+    /// A copy of these bytes.
+    #[inline]
+    pub fn copy_of(bytes: &[u8]) -> Content {
+        if bytes.len() > SHORT {
+            return Content(Kept::Long(Bytes::copy_from_slice(bytes)));
+        }
+        let mut short = [0; SHORT];
+        short[..bytes.len()].copy_from_slice(bytes);
+        Content(Kept::Short(bytes.len() as u8, short))
+    }
+
+    /// The bytes as others share them.
+    pub fn to_bytes(&self) -> Bytes {
+        match &self.0 {
+            Kept::Short(..) => Bytes::copy_from_slice(self),
+            Kept::Long(bytes) => bytes.clone(),
+        }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Content {
+        Content::from(Bytes::new())
+    }
+}
+
+impl Deref for Content {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Kept::Short(length, bytes) => &bytes[..usize::from(*length)],
+            Kept::Long(bytes) => bytes,
+        }
+    }
+}
+
+impl From<Bytes> for Content {
+    fn from(bytes: Bytes) -> Content {
+        Content(Kept::Long(bytes))
+    }
+}
+
+impl From<Content> for Bytes {
+    fn from(content: Content) -> Bytes {
+        match content.0 {
+            Kept::Short(..) => content.to_bytes(),
+            Kept::Long(bytes) => bytes,
+        }
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Bytes::copy_from_slice(self).fmt(f)
+    }
 }
 
 /// The fields the client acts upon, noticed while the head was parsed anyway.
@@ -85,6 +161,18 @@ mod tests {
         assert_eq!(response.header("x-a"), Some(&b"1"[..]));
         assert_eq!(response.header("x-c"), None);
         assert_eq!(response.reason(), "All fine");
+    }
+
+    #[test]
+    fn bytes_are_the_same_wherever_they_lie() {
+        let bytes: Vec<u8> = (0..=u8::MAX).collect();
+        for length in [0, 1, SHORT - 1, SHORT, SHORT + 1, 256] {
+            let content = Content::copy_of(&bytes[..length]);
+            assert_eq!((&*content, matches!(content.0, Kept::Short(..))), (&bytes[..length], length <= SHORT));
+            assert_eq!((&content.to_bytes()[..], &Bytes::from(content)[..]), (&bytes[..length], &bytes[..length]));
+        }
+        assert_eq!(format!("{:?}", Content::copy_of(b"a\0")), "b\"a\\0\"");
+        assert!(Content::default().is_empty());
     }
 
     #[test]

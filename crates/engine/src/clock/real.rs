@@ -17,7 +17,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
+    timerfd_settime,
 };
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -64,7 +65,7 @@ impl Origin {
 fn same_moment() -> (Instant, Timespec) {
     let attempt = || {
         let instant = Instant::now();
-        let kernel = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let kernel = clock_gettime(ClockId::Monotonic);
         (instant.elapsed(), instant, kernel)
     };
     let (_, instant, kernel) = closest(attempt);
@@ -231,8 +232,15 @@ impl RealClock {
 }
 
 impl Clock for RealClock {
+    /// By the kernel's clock, as timers are, and without the checks of `Instant`'s arithmetic.
+    #[inline]
     fn now(&self) -> Duration {
-        self.origin.instant.elapsed()
+        let (now, origin) = (clock_gettime(ClockId::Monotonic), self.origin.kernel);
+        let (mut seconds, mut nanos) = (now.tv_sec - origin.as_secs() as i64, now.tv_nsec - i64::from(origin.subsec_nanos()));
+        if nanos < 0 {
+            (seconds, nanos) = (seconds - 1, nanos + 1_000_000_000);
+        }
+        if seconds < 0 { Duration::ZERO } else { Duration::new(seconds as u64, nanos as u32) }
     }
 
     async fn sleep_until(&self, deadline: Duration) {

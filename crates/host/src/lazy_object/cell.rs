@@ -1,21 +1,95 @@
 //! The inside of one lazy object: its data, and the values that were made of it so far.
 
-use std::any::Any;
-use std::cell::{Cell, RefCell, RefMut};
+use std::any::TypeId;
+use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use rquickjs::{Ctx, Error, Value, qjs};
 
+use super::LazyFields;
 use crate::lazy_shape::FieldAtoms;
 
-/// The data of an object, whatever its type.
-pub(super) trait Fields {
-    /// The value of a field.
-    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>>;
+/// Data for one lazy object, in one block of memory with what the object needs.
+#[repr(C)]
+pub struct Lazy<T> {
+    /// First, so that a pointer to the block is one to the cell, whatever the data is.
+    pub(super) cell: LazyCell,
+    data: T,
+}
+
+/// What has to be known of the data's type.
+pub(super) struct Kind {
+    pub of: TypeId,
+    /// The value of a field; for data of this type alone.
+    field: for<'js> unsafe fn(&LazyCell, &Ctx<'js>, usize) -> rquickjs::Result<Value<'js>>,
     /// The same for an object that keeps a script value.
-    fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, kept: Value<'js>) -> rquickjs::Result<Value<'js>>;
-    /// The data itself.
-    fn as_any(self: Rc<Self>) -> Rc<dyn Any>;
+    field_with: for<'js> unsafe fn(&LazyCell, &Ctx<'js>, usize, Value<'js>) -> rquickjs::Result<Value<'js>>,
+    /// Gives back the count that an object holds.
+    pub release: unsafe fn(*const LazyCell),
+}
+
+impl<T: LazyFields> Lazy<T> {
+    const KIND: &'static Kind = &Kind {
+        of: TypeId::of::<T>(),
+        field: |cell, ctx, index| {
+            // SAFETY: the cell is in a block with a `T`, because this function is in its table.
+            let lazy = unsafe { &*std::ptr::from_ref(cell).cast::<Lazy<T>>() };
+            lazy.data.field(ctx, index)
+        },
+        field_with: |cell, ctx, index, kept| {
+            // SAFETY: as above.
+            let lazy = unsafe { &*std::ptr::from_ref(cell).cast::<Lazy<T>>() };
+            lazy.data.field_with(ctx, index, kept)
+        },
+        // SAFETY: the pointer comes from `Rc::into_raw` of such a block.
+        release: |cell| unsafe { drop(Rc::from_raw(cell.cast::<Lazy<T>>())) },
+    };
+
+    /// A block without an object.
+    #[inline(always)]
+    pub fn new(data: T) -> Lazy<T> {
+        let cell = LazyCell {
+            kind: Self::KIND,
+            atoms: RefCell::new(None),
+            kept: Cell::new(qjs::JS_UNDEFINED),
+            slots: RefCell::default(),
+            expanded: Cell::new(false),
+        };
+        Lazy { cell, data }
+    }
+
+    /// The block that a cell is in, if its data is a `T`.
+    ///
+    /// # Safety
+    /// An object holds a count of the block.
+    pub(super) unsafe fn of(cell: &LazyCell) -> Option<Rc<Lazy<T>>> {
+        if cell.kind.of != TypeId::of::<T>() {
+            return None;
+        }
+        let block = std::ptr::from_ref(cell).cast::<Lazy<T>>();
+        // SAFETY: it is in a block with a `T`, that has a count by the contract; the one made here is the result's.
+        unsafe {
+            Rc::increment_strong_count(block);
+            Some(Rc::from_raw(block))
+        }
+    }
+}
+
+impl<T> Deref for Lazy<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.data
+    }
+}
+
+impl<T> DerefMut for Lazy<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.data
+    }
 }
 
 /// A field's value and what may be done with the property.
@@ -35,11 +109,13 @@ impl Slot {
     }
 }
 
+/// What a lazy object needs beside its data.
 pub(super) struct LazyCell {
-    pub atoms: Rc<FieldAtoms>,
-    pub fields: Rc<dyn Fields>,
+    pub kind: &'static Kind,
+    /// There as long as the object lives.
+    pub atoms: RefCell<Option<Rc<FieldAtoms>>>,
     /// `JS_UNDEFINED` when there is none; owned.
-    pub kept: qjs::JSValue,
+    pub kept: Cell<qjs::JSValue>,
     /// Empty until something is to be kept: most responses are never looked at.
     pub slots: RefCell<Box<[Slot]>>,
     /// All fields have become ordinary properties; the slots are empty.
@@ -47,6 +123,12 @@ pub(super) struct LazyCell {
 }
 
 impl LazyCell {
+    /// The names of the object's fields.
+    #[inline]
+    pub fn atoms(&self) -> Ref<'_, FieldAtoms> {
+        Ref::map(self.atoms.borrow(), |atoms| &**atoms.as_ref().expect("the object lives"))
+    }
+
     /// The cell of an object of our class.
     ///
     /// # Safety
@@ -60,8 +142,9 @@ impl LazyCell {
     fn kept<'js>(&self, ctx: &Ctx<'js>) -> Option<Value<'js>> {
         // SAFETY: the cell owns the value; the result gets a count of its own.
         unsafe {
-            let is_there = qjs::JS_VALUE_GET_TAG(self.kept) != qjs::JS_TAG_UNDEFINED;
-            is_there.then(|| Value::from_raw(ctx.clone(), qjs::JS_DupValue(ctx.as_raw().as_ptr(), self.kept)))
+            let kept = self.kept.get();
+            let is_there = qjs::JS_VALUE_GET_TAG(kept) != qjs::JS_TAG_UNDEFINED;
+            is_there.then(|| Value::from_raw(ctx.clone(), qjs::JS_DupValue(ctx.as_raw().as_ptr(), kept)))
         }
     }
 
@@ -73,7 +156,7 @@ impl LazyCell {
     fn slots_mut(&self) -> RefMut<'_, Box<[Slot]>> {
         let mut slots = self.slots.borrow_mut();
         if slots.is_empty() {
-            *slots = vec![Slot::EMPTY; self.atoms.atoms.len()].into_boxed_slice();
+            *slots = vec![Slot::EMPTY; self.atoms().atoms.len()].into_boxed_slice();
         }
         slots
     }
@@ -84,10 +167,14 @@ impl LazyCell {
         if slot.is_made() {
             return Ok(slot.value);
         }
-        let made = match self.kept(ctx) {
-            _ if index >= self.atoms.fields => self.method(ctx, object, index)?,
-            None => self.fields.field(ctx, index)?,
-            Some(kept) => self.fields.field_with(ctx, index, kept)?,
+        let is_method = index >= self.atoms().fields;
+        // SAFETY: the functions are those of the data's type.
+        let made = unsafe {
+            match self.kept(ctx) {
+                _ if is_method => self.method(ctx, object, index)?,
+                None => (self.kind.field)(self, ctx, index)?,
+                Some(kept) => (self.kind.field_with)(self, ctx, index, kept)?,
+            }
         };
         if made.is_int() && self.slots.borrow().is_empty() {
             // Nobody owns a number, and making it anew costs less than the slots: `status` is often all that is read.
@@ -107,6 +194,7 @@ impl LazyCell {
     }
 
     fn method<'js>(&self, ctx: &Ctx<'js>, object: qjs::JSValue, index: usize) -> rquickjs::Result<Value<'js>> {
+        let atom = self.atoms().atoms[index];
         // SAFETY: object and atom are live; both counts that the calls make are given back.
         let found = unsafe {
             let context = ctx.as_raw().as_ptr();
@@ -114,7 +202,7 @@ impl LazyCell {
             if !prototype.is_object() {
                 return Ok(Value::new_undefined(ctx.clone()));
             }
-            Value::from_raw(ctx.clone(), qjs::JS_GetProperty(context, prototype.as_raw(), self.atoms.atoms[index]))
+            Value::from_raw(ctx.clone(), qjs::JS_GetProperty(context, prototype.as_raw(), atom))
         };
         if found.is_exception() { Err(Error::Exception) } else { Ok(found) }
     }
@@ -123,12 +211,13 @@ impl LazyCell {
     pub fn expand(&self, ctx: &Ctx<'_>, object: qjs::JSValue) -> rquickjs::Result<()> {
         // From here on numbers are kept, too.
         drop(self.slots_mut());
-        for index in 0..self.atoms.atoms.len() {
+        let atoms = Rc::clone(self.atoms.borrow().as_ref().expect("the object lives"));
+        for index in 0..atoms.atoms.len() {
             self.value(ctx, object, index)?;
         }
         self.expanded.set(true);
         let slots: Vec<Slot> = self.slots_mut().iter_mut().map(|slot| std::mem::replace(slot, Slot::EMPTY)).collect();
-        for (slot, &atom) in slots.iter().zip(&self.atoms.atoms) {
+        for (slot, &atom) in slots.iter().zip(&atoms.atoms) {
             let all_given = qjs::JS_PROP_HAS_VALUE
                 | qjs::JS_PROP_HAS_CONFIGURABLE
                 | qjs::JS_PROP_HAS_WRITABLE

@@ -25,17 +25,19 @@ pub(super) static EXOTIC: Methods = Methods(qjs::JSClassExoticMethods {
 /// Frees what the object holds.
 pub(super) unsafe extern "C" fn on_finalize(runtime: *mut qjs::JSRuntime, object: qjs::JSValue) {
     let mut class = qjs::JS_INVALID_CLASS_ID;
-    // SAFETY: QuickJS finalizes each object once; the pointer comes from `Box::into_raw` in `create`.
+    // SAFETY: QuickJS finalizes each object once; the pointer comes from `Rc::into_raw` in `create`. Who still has the
+    // data keeps nothing of the object's.
     unsafe {
-        let cell = qjs::JS_GetAnyOpaque(object, &mut class).cast::<LazyCell>();
-        if cell.is_null() {
-            return;
+        let cell = qjs::JS_GetAnyOpaque(object, &mut class).cast::<LazyCell>().cast_const();
+        let Some(of) = cell.as_ref() else { return };
+        let kept = of.kept.replace(qjs::JS_UNDEFINED);
+        if !of.slots.borrow().is_empty() {
+            let slots = of.slots.take();
+            slots.iter().for_each(|slot| qjs::JS_FreeValueRT(runtime, slot.value));
         }
-        let cell = Box::from_raw(cell);
-        qjs::JS_FreeValueRT(runtime, cell.kept);
-        for slot in cell.slots.borrow().iter() {
-            qjs::JS_FreeValueRT(runtime, slot.value);
-        }
+        qjs::JS_FreeValueRT(runtime, kept);
+        drop(of.atoms.take());
+        (of.kind.release)(cell);
     }
 }
 
@@ -45,7 +47,7 @@ pub(super) unsafe extern "C" fn on_mark(runtime: *mut qjs::JSRuntime, object: qj
     // a field happens outside of any borrow.
     unsafe {
         let Some(cell) = LazyCell::of(object) else { return };
-        qjs::JS_MarkValue(runtime, cell.kept, mark);
+        qjs::JS_MarkValue(runtime, cell.kept.get(), mark);
         if let Ok(slots) = cell.slots.try_borrow() {
             for slot in slots.iter() {
                 qjs::JS_MarkValue(runtime, slot.value, mark);
@@ -66,7 +68,7 @@ unsafe extern "C" fn on_get_own(
         if cell.expanded.get() {
             return 0;
         }
-        let Some(index) = cell.atoms.index(property) else { return 0 };
+        let Some(index) = cell.atoms().index(property) else { return 0 };
         let Some(descriptor) = descriptor.as_mut() else { return 1 };
         let Some(raw) = NonNull::new(context) else { return -1 };
         let ctx = Ctx::from_raw(raw);
@@ -98,7 +100,8 @@ unsafe extern "C" fn on_names(
         if cell.expanded.get() {
             return 0;
         }
-        let atoms = &cell.atoms.atoms;
+        let atoms = cell.atoms();
+        let atoms = &atoms.atoms;
         let bytes = std::mem::size_of::<qjs::JSPropertyEnum>() * atoms.len();
         let entries = qjs::js_malloc(context, bytes.max(1) as _).cast::<qjs::JSPropertyEnum>();
         if entries.is_null() {
@@ -122,7 +125,7 @@ unsafe extern "C" fn on_delete(
     // SAFETY: QuickJS calls this with a live object of our class.
     unsafe {
         let Some(cell) = LazyCell::of(object) else { return 1 };
-        let slot = cell.atoms.index(property).filter(|_| !cell.expanded.get());
+        let slot = cell.atoms().index(property).filter(|_| !cell.expanded.get());
         let Some(index) = slot else { return 1 };
         if cell.slot(index).flags & qjs::JS_PROP_CONFIGURABLE == 0 {
             return 0;
@@ -151,7 +154,7 @@ unsafe extern "C" fn on_define(
         let Some(raw) = NonNull::new(context) else { return -1 };
         let ctx = Ctx::from_raw(raw);
         if !cell.expanded.get() {
-            let defined = cell.atoms.index(property).map(|index| cell.define(&ctx, index, value, flags as u32));
+            let defined = cell.atoms().index(property).map(|index| cell.define(&ctx, index, value, flags as u32));
             match defined {
                 Some(Defined::Done) => return 1,
                 Some(Defined::Refused) if flags as u32 & qjs::JS_PROP_THROW == 0 => return 0,

@@ -8,15 +8,16 @@
 mod cell;
 mod exotic;
 
-use std::any::{Any, TypeId};
-use std::cell::{Cell, RefCell};
+use std::any::TypeId;
 use std::rc::Rc;
 
 use rquickjs::{Ctx, Error, Object, Value, qjs};
 
 use crate::lazy_shape::{FieldAtoms, LazyShape, new_object};
 use crate::user::User;
-use cell::{Fields, LazyCell};
+use cell::LazyCell;
+
+pub use cell::Lazy;
 
 /// Data whose fields a script may read as properties.
 pub trait LazyFields: 'static {
@@ -48,60 +49,51 @@ impl LazyObject {
     /// A new object with these fields. It may keep a script value, out of the script's sight, for `field_with`.
     pub fn create<'js, T: LazyFields>(
         ctx: &Ctx<'js>,
-        fields: Rc<T>,
+        data: Rc<Lazy<T>>,
         kept: Option<Value<'js>>,
     ) -> rquickjs::Result<Value<'js>> {
         let user = User::of(ctx);
-        let class = register_class(ctx, &user)?;
+        let class = class_of(ctx, &user)?;
         let (atoms, prototype) = shape_of::<T>(ctx, &user, class)?;
         let object = new_object(ctx, prototype, class)?;
-        // SAFETY: one count is made for the cell, given back by `on_finalize`.
-        let kept =
-            kept.map_or(qjs::JS_UNDEFINED, |kept| unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), kept.as_raw()) });
-        let cell = LazyCell { atoms, fields, kept, slots: RefCell::default(), expanded: Cell::new(false) };
-        let cell = Box::new(cell);
+        let before = data.cell.atoms.replace(Some(atoms));
+        assert!(before.is_none(), "data is for one object");
+        if let Some(kept) = kept {
+            // SAFETY: one count is made for the cell, given back by `on_finalize`.
+            data.cell.kept.set(unsafe { qjs::JS_DupValue(ctx.as_raw().as_ptr(), kept.as_raw()) });
+        }
         // SAFETY: the object was made just now, with our class; the pointer is taken back by `on_finalize`.
         unsafe {
-            qjs::JS_SetOpaque(object, Box::into_raw(cell).cast());
+            qjs::JS_SetOpaque(object, Rc::into_raw(data).cast_mut().cast());
             Ok(Value::from_raw(ctx.clone(), object))
         }
     }
 
     /// The data behind an object, when it was made from a `T`.
-    pub fn data<T: LazyFields>(value: &Value<'_>) -> Option<Rc<T>> {
-        let user = User::of(value.ctx());
-        // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one
-        // alive.
-        let cell = unsafe {
-            let cell = qjs::JS_GetOpaque(value.as_raw(), user.state.lazy_class.get()).cast::<LazyCell>();
-            cell.as_ref()?
-        };
-        cell.fields.clone().as_any().downcast::<T>().ok()
+    pub fn data<T: LazyFields>(value: &Value<'_>) -> Option<Rc<Lazy<T>>> {
+        // SAFETY: an object of our class holds a count of its block.
+        unsafe { Lazy::of(cell_of(value)?) }
     }
 
     /// The data behind an object when the script has neither read nor changed its field `index`: what the field would
     /// hold can then be taken from the data.
-    pub fn unread<T: LazyFields>(value: &Value<'_>, index: usize) -> Option<Rc<T>> {
-        let data = Self::data::<T>(value)?;
-        // SAFETY: `data` has made sure that it is an object of our class.
-        let cell = unsafe { LazyCell::of(value.as_raw())? };
+    pub fn unread<T: LazyFields>(value: &Value<'_>, index: usize) -> Option<Rc<Lazy<T>>> {
+        let cell = cell_of(value)?;
         let unread = !cell.expanded.get() && !cell.slot(index).is_made();
-        unread.then_some(data)
+        if unread { Self::data(value) } else { None }
+    }
+
+    /// Whether an object was made from a `T`.
+    pub fn is_of<T: LazyFields>(value: &Value<'_>) -> bool {
+        cell_of(value).is_some_and(|cell| cell.kind.of == TypeId::of::<T>())
     }
 }
 
-impl<T: LazyFields> Fields for T {
-    fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> rquickjs::Result<Value<'js>> {
-        LazyFields::field(self, ctx, index)
-    }
-
-    fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, kept: Value<'js>) -> rquickjs::Result<Value<'js>> {
-        LazyFields::field_with(self, ctx, index, kept)
-    }
-
-    fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
-        self
-    }
+/// The inside of a lazy object; none of another value.
+fn cell_of<'a>(value: &'a Value<'_>) -> Option<&'a LazyCell> {
+    let user = User::of(value.ctx());
+    // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one alive.
+    unsafe { qjs::JS_GetOpaque(value.as_raw(), user.state.lazy_class.get()).cast::<LazyCell>().as_ref() }
 }
 
 /// Names and prototype of a type's objects; the latter stays alive as long as the user's state does.
@@ -120,11 +112,14 @@ fn shape_of<T: LazyFields>(
     Ok(found)
 }
 
-fn register_class(ctx: &Ctx<'_>, user: &User) -> rquickjs::Result<qjs::JSClassID> {
+#[inline]
+fn class_of(ctx: &Ctx<'_>, user: &User) -> rquickjs::Result<qjs::JSClassID> {
     let known = user.state.lazy_class.get();
-    if known != qjs::JS_INVALID_CLASS_ID {
-        return Ok(known);
-    }
+    if known == qjs::JS_INVALID_CLASS_ID { register_class(ctx, user) } else { Ok(known) }
+}
+
+#[cold]
+fn register_class(ctx: &Ctx<'_>, user: &User) -> rquickjs::Result<qjs::JSClassID> {
     let definition = qjs::JSClassDef {
         class_name: c"Object".as_ptr(),
         finalizer: Some(exotic::on_finalize),
@@ -151,6 +146,7 @@ fn register_class(ctx: &Ctx<'_>, user: &User) -> rquickjs::Result<qjs::JSClassID
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     struct Answer(Rc<Cell<u32>>);
 
@@ -176,7 +172,7 @@ mod tests {
     fn eval(source: &str) -> (String, u32) {
         crate::test_user::with_user(|ctx| {
             let count = Rc::new(Cell::new(0));
-            let object = LazyObject::create(ctx, Rc::new(Answer(count.clone())), None).unwrap();
+            let object = LazyObject::create(ctx, Rc::new(Lazy::new(Answer(count.clone()))), None).unwrap();
             assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(&object).unwrap().0, &count));
             ctx.globals().set("o", object).unwrap();
             let text: rquickjs::Result<rquickjs::Coerced<String>> = ctx.eval(source);

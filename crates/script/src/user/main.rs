@@ -172,19 +172,22 @@ impl<'js> User<'js> {
     }
 
     fn run_iteration(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<()> {
-        let function = self.exec_function(ctx, vu)?;
-        let data = self.setup_data(ctx, vu)?;
-        object::call(ctx, &function, &data)?;
+        let scenario = vu.scenario_address();
+        if self.exec.as_ref().is_none_or(|(known, _)| *known != scenario) {
+            self.exec = Some((scenario, self.exec_function(ctx, vu)?));
+        }
+        if self.data.is_none() {
+            self.data = Some(parse_argument(ctx, vu.shared.setup_data().as_deref())?);
+        }
+        let (Some((_, function)), Some(data)) = (&self.exec, &self.data) else {
+            unreachable!("both have just been seen to");
+        };
+        object::run(ctx, function, data)?;
         vu.run_events(ctx)
     }
 
-    fn exec_function(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> host::js::Result<Value<'js>> {
-        let scenario = vu.scenario_address();
-        if let Some((known, function)) = &self.exec
-            && *known == scenario
-        {
-            return Ok(function.clone());
-        }
+    #[cold]
+    fn exec_function(&self, ctx: &Ctx<'js>, vu: &Vu) -> host::js::Result<Value<'js>> {
         let iteration = vu.iteration().expect("an iteration is running");
         let name = iteration.scenario.exec.as_str();
         let function: Value<'js> = self.exports.get(name)?;
@@ -192,17 +195,7 @@ impl<'js> User<'js> {
             let message = format!("function '{name}' not found in exports");
             return Err(host::js::Exception::throw_message(ctx, &message));
         }
-        self.exec = Some((scenario, function.clone()));
         Ok(function)
-    }
-
-    fn setup_data(&mut self, ctx: &Ctx<'js>, vu: &Vu) -> host::js::Result<Value<'js>> {
-        if let Some(data) = &self.data {
-            return Ok(data.clone());
-        }
-        let data = parse_argument(ctx, vu.shared.setup_data().as_deref())?;
-        self.data = Some(data.clone());
-        Ok(data)
     }
 
     fn call(

@@ -20,7 +20,7 @@ use crate::abandoned::{self, Abandoned};
 use crate::client::connection::Connection;
 use crate::client::context::IoContext;
 use crate::client::endpoint::{Address, Endpoint, Route, Tunnel};
-use crate::client::transaction::{Transaction, Work};
+use crate::client::transaction::{Parties, Transaction, Work};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::io::socket::Socket;
@@ -223,12 +223,13 @@ impl Connection {
     /// Asks the proxy for a tunnel.
     async fn open_tunnel(&mut self, io: &IoContext, request: &Bytes, deadline: Option<Tick>) -> Result<(), Failure> {
         let (body_use, room) = (&BodyUse::Discard, &Room::new(0));
-        let work = Work { head: request, body: &[], to_head_request: true, body_use, deadline, room };
+        let work = Work { head: request, body: &[], is_bodiless: true, body_use, deadline, room };
         let nothing = Failure { step: Step::Connect, kind: FailureKind::Other, message: String::new() };
         let (start, mut result) = (Tick::now(), Err(nothing));
-        let mut transaction = Transaction::new(self, io, &work, &mut result);
-        let end = poll_fn(|cx| transaction.poll(cx)).await;
-        transaction.outcome(end, start);
+        let mut transaction = Transaction::new(self, io, &work);
+        let mut parties = Parties { connection: self, io, work, place: &mut result };
+        let end = poll_fn(|cx| transaction.poll(cx, &mut parties)).await;
+        transaction.outcome(end, start, &mut parties);
         let response = result?;
         if response.status / 100 == 2 {
             return Ok(());

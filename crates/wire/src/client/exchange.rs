@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -18,14 +19,14 @@ use crate::client::http2_head::read_head;
 use crate::client::http2_pool::{Seat, Turn};
 use crate::client::http2_stream::{Ended, Stream};
 use crate::client::pool::{Kept, Pool};
-use crate::client::transaction::{Outcome, Transaction, Work};
+use crate::client::transaction::{End, Outcome, Parties, Transaction, Work};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h2::Http2Head;
 use crate::h2::error_code::NO_ERROR;
 use crate::io::stamps::Tick;
 use crate::payload::Segment;
-use crate::request::{BodyUse, Method};
+use crate::request::{BodyUse, Method, Request};
 use crate::response::{Marks, Response};
 use crate::room::Room;
 use crate::timings::Timings;
@@ -89,7 +90,7 @@ impl Outgoing<'_> {
         Work {
             head: self.head,
             body: self.body,
-            to_head_request: *self.method == Method::Head,
+            is_bodiless: Work::is_bodiless(self.method),
             body_use: self.body_use,
             deadline: self.deadline,
             room: self.room,
@@ -321,7 +322,7 @@ fn doubt_prior_knowledge(outcome: &mut Result<Response, Failure>) {
 }
 
 /// One try on this connection, which has been had at `start`. `None` when it must be repeated on a new one.
-pub(crate) async fn attempt(
+async fn attempt(
     io: &IoContext,
     pool: &Pool,
     endpoint: &Rc<Endpoint>,
@@ -330,38 +331,81 @@ pub(crate) async fn attempt(
     start: Tick,
     hop: &mut Exchange,
 ) -> Option<Marks> {
-    let mut leased = Leased { before: connection.transport.sent, connection: Some(connection) };
-    let connection = leased.connection.as_mut().expect("it was put there");
-    let mut transaction = Transaction::new(connection, io, &out.work(), &mut hop.outcome);
-    let end = poll_fn(|cx| transaction.poll(cx)).await;
-    let outcome = transaction.outcome(end, start);
-    let mut connection = leased.connection.take().expect("nobody else takes it");
-    hop.timings.blocked = start.since(out.asked);
-    // Before the counts are taken over: it looks at what was sent.
-    let again = out.deserves_another_try(hop, &outcome, &connection);
-    hop.count(&mut connection, outcome.stamped);
-    if again {
-        return None;
-    }
-    if outcome.keep && !out.close {
-        pool.give_back(endpoint, connection);
-    }
-    hop.finish(io, &outcome, start);
-    Some(outcome.marks)
+    let mut attempt = Attempt::new(io, out, connection, start);
+    let end = poll_fn(|cx| attempt.poll(cx, io, out, hop)).await;
+    attempt.end(end, io, pool, endpoint, out, hop)
 }
 
-/// A connection with an exchange under way. Dropped with it, its bytes are counted as abandoned.
-struct Leased {
+/// One try on a connection of HTTP/1.1. Who drives it shows it the request and the hop at each turn. Dropped while it
+/// is under way, its bytes are counted as abandoned.
+pub(crate) struct Attempt {
+    transaction: Transaction,
+    /// There until the end.
     connection: Option<Box<Connection>>,
-    /// Bytes it had sent before the exchange: a handshake.
-    before: u64,
+    /// When the connection was had.
+    start: Tick,
+    /// Bytes the connection had sent before: a handshake.
+    sent_before: u64,
 }
 
-impl Drop for Leased {
+impl Attempt {
+    #[inline]
+    pub(crate) fn new(io: &IoContext, out: &Outgoing<'_>, connection: Box<Connection>, start: Tick) -> Attempt {
+        let transaction = Transaction::new(&connection, io, &out.work());
+        let sent_before = connection.transport.sent;
+        Attempt { transaction, connection: Some(connection), start, sent_before }
+    }
+
+    /// Goes on until it is over; `end` takes what comes out.
+    #[inline]
+    pub(crate) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        io: &IoContext,
+        out: &Outgoing<'_>,
+        hop: &mut Exchange,
+    ) -> Poll<End> {
+        let connection = self.connection.as_mut().expect("it is not over");
+        self.transaction.poll(cx, &mut Parties { connection, io, work: out.work(), place: &mut hop.outcome })
+    }
+
+    /// Gives the connection back and fills in what happened. `None` when the request must be repeated on a new one.
+    #[inline]
+    pub(crate) fn end(
+        &mut self,
+        end: End,
+        io: &IoContext,
+        pool: &Pool,
+        endpoint: &Rc<Endpoint>,
+        out: &Outgoing<'_>,
+        hop: &mut Exchange,
+    ) -> Option<Marks> {
+        let mut connection = self.connection.take().expect("it ends once");
+        let start = self.start;
+        let parties =
+            &mut Parties { connection: &mut connection, io, work: out.work(), place: &mut hop.outcome };
+        let outcome = self.transaction.outcome(end, start, parties);
+        hop.timings.blocked = start.since(out.asked);
+        // Before the counts are taken over: it looks at what was sent.
+        let again = out.deserves_another_try(hop, &outcome, &connection);
+        hop.count(&mut connection, outcome.stamped);
+        if again {
+            return None;
+        }
+        if outcome.keep && !out.close {
+            pool.give_back(endpoint, connection);
+        }
+        hop.finish(io, &outcome, start);
+        Some(outcome.marks)
+    }
+}
+
+impl Drop for Attempt {
     fn drop(&mut self) {
         if let Some(connection) = &self.connection {
             let (bytes_sent, bytes_received) = (connection.transport.sent, connection.transport.received);
-            abandoned::add(Abandoned { requests: u64::from(bytes_sent > self.before), bytes_sent, bytes_received });
+            let requests = u64::from(bytes_sent > self.sent_before);
+            abandoned::add(Abandoned { requests, bytes_sent, bytes_received });
         }
     }
 }
@@ -388,6 +432,12 @@ async fn open(
 }
 
 impl Exchange {
+    /// Of a request that is about to be sent.
+    #[inline(always)]
+    pub fn of(request: &Request) -> Exchange {
+        Exchange::begin(request.method.clone(), request.url.clone())
+    }
+
     /// An exchange of which nothing has happened yet. Built where its owner keeps it and filled in there: it is too
     /// large to be handed from future to future.
     #[inline(always)]

@@ -17,7 +17,7 @@ use crate::failure::{Failure, FailureKind, Step};
 use crate::h1::encode::RequestHead;
 use crate::payload::Payload;
 use crate::request::{Auth, Request};
-use crate::response::{Body, Marks, Response};
+use crate::response::{Body, Content, Marks, Response};
 
 impl Client {
     /// Goes on from the first exchange: takes its cookies, answers its challenge, follows it elsewhere, decodes its
@@ -28,13 +28,12 @@ impl Client {
         jar: Option<&CookieJar>,
         hop: &mut dyn FnMut(&Exchange),
         mut clock: HopClock,
-        first: (Box<Exchange>, Marks),
-    ) -> Box<Exchange> {
-        let (mut exchange, mut marks) = first;
+        (exchange, mut marks): (&mut Exchange, Marks),
+    ) {
         let mut at = Hop::first(request);
         let mut digest = DigestState::default();
         loop {
-            let Ok(response) = &exchange.outcome else { return exchange };
+            let Ok(response) = &exchange.outcome else { return };
             if let Some(jar) = jar.filter(|_| marks.sets_cookie) {
                 let set_cookies = response.headers().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
                 set_cookies.for_each(|(_, value)| jar.set_from_header(&at.url, value));
@@ -44,24 +43,24 @@ impl Client {
                 match at.follow(response) {
                     NextHop::Done => {
                         if marks.is_coded {
-                            self.decode(&mut exchange);
+                            self.decode(exchange);
                         }
-                        return exchange;
+                        return;
                     }
                     NextHop::Follow => digest = DigestState::default(),
                     NextHop::Failed(failure) => {
-                        hop(&exchange);
+                        hop(exchange);
                         *exchange = Exchange::begin(at.method, at.url);
                         exchange.fail(&self.worker.io, failure);
-                        return exchange;
+                        return;
                     }
                 }
             }
-            hop(&exchange);
+            hop(exchange);
             clock.ask_again(&self.worker.io);
             *exchange = Exchange::begin(at.method.clone(), at.url.clone());
             // Boxed: most that come here want a cookie stored or a body decoded, and send nothing more.
-            marks = Box::pin(self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, &mut exchange)).await;
+            marks = Box::pin(self.send_hop(request, &at, jar, digest.answer.as_deref(), &clock, exchange)).await;
         }
     }
 
@@ -164,8 +163,8 @@ impl Client {
             codings.extend([&*String::from_utf8_lossy(value), ","]);
         }
         let Body::Kept(body) = &mut response.body else { return };
-        match self.worker.decoder.borrow_mut().decode(&codings, std::mem::take(body)) {
-            Ok(decoded) => *body = decoded,
+        match self.worker.decoder.borrow_mut().decode(&codings, std::mem::take(body).into()) {
+            Ok(decoded) => *body = Content::from(decoded),
             Err(Undecoded { failure, so_far }) => {
                 exchange.partial_body = so_far.map(Box::new);
                 exchange.outcome = Err(failure);

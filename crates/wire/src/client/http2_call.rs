@@ -358,7 +358,7 @@ impl Http2Call {
         }
         if session.may_open(self.slot.at) {
             let is_whole = self.ends && self.unsent == 0;
-            let asked = Asked { keep: Keep::Pieces, is_to_head: false, room: &self.room };
+            let asked = Asked { keep: Keep::Pieces, is_bodiless: false, room: &self.room };
             self.id = Some(session.open(head, is_whole, asked, self.slot.at));
             self.has_ended = is_whole;
             self.head = None;

@@ -19,7 +19,7 @@ use crate::h2::{AnswerHead, Asked, Http2Head, Http2Session, Keep, OpenStream, St
 use crate::io::arrival::Moment;
 use crate::io::stamps::Tick;
 use crate::request::BodyUse;
-use crate::response::{Body, Response};
+use crate::response::{Body, Content, Response};
 
 /// As k6 names it.
 const PROTO: &str = "HTTP/2.0";
@@ -29,7 +29,7 @@ pub(crate) struct Stream<'a> {
     io: &'a IoContext,
     deadline: Option<Tick>,
     write_by: Option<Tick>,
-    to_head_request: bool,
+    is_bodiless: bool,
     body_use: BodyUse,
     upload: StreamUpload<'a>,
     id: u32,
@@ -64,14 +64,14 @@ impl<'a> Stream<'a> {
         if !session.is_open() {
             return None;
         }
-        let asked = Asked { keep, is_to_head: work.to_head_request, room: work.room };
+        let asked = Asked { keep, is_bodiless: work.is_bodiless, room: work.room };
         let id = session.open(head, upload.is_done(), asked, slot.at);
         drop(session);
         Some(Stream {
             io,
             deadline: work.deadline,
             write_by: io.limits.write.and_then(|limit| Tick::now().after(limit)),
-            to_head_request: work.to_head_request,
+            is_bodiless: work.is_bodiless,
             body_use: work.body_use.clone(),
             upload,
             id,
@@ -234,8 +234,8 @@ impl<'a> Stream<'a> {
 
     fn body(&self, status: u16, length: u64, content: Vec<u8>) -> Body {
         match self.body_use {
-            _ if self.to_head_request || status == 204 || status == 304 => Body::None,
-            BodyUse::Keep => Body::Kept(Bytes::from(content)),
+            _ if self.is_bodiless || status == 204 || status == 304 => Body::None,
+            BodyUse::Keep => Body::Kept(Content::from(Bytes::from(content))),
             BodyUse::Discard | BodyUse::Stream(_) => Body::Discarded(length),
         }
     }

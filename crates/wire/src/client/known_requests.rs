@@ -109,9 +109,18 @@ impl PlainHead {
     }
 
     /// To be called when it was sent.
-    pub(crate) fn give_back(self, io: &IoContext) {
+    #[inline]
+    pub(crate) fn give_back(&mut self, io: &IoContext) {
         if let PlainHead::Once(_, head) = self {
-            io.return_head(head);
+            io.return_head(std::mem::take(head));
+        }
+    }
+
+    /// Its bytes, for who goes on with it; they are gone here.
+    pub(crate) fn take(&mut self) -> PlainHead {
+        match self {
+            PlainHead::Known(known) => PlainHead::Known(Rc::clone(known)),
+            PlainHead::Once(origin, head) => PlainHead::Once(Rc::clone(origin), std::mem::take(head)),
         }
     }
 }

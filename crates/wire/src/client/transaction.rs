@@ -3,7 +3,18 @@
 //! Reads while it writes, so that an early answer is seen. An error answer (400 and up) or a finished response ends the
 //! upload at once and the connection is closed after it (RFC 9112 9.3); any other early head leaves the upload running,
 //! because the body may depend on it. The deadline is one timer per connection, re-armed only when it fires early.
-//! Refuses pipelining. Invariant: `keep` is true only when request and response both went through completely.
+//! Refuses pipelining. It is a value of its own: who drives it shows it the connection, the request and the place of
+//! the response at each turn. Its state is a pair:
+//!
+//! | sending \ receiving | nothing came | some of it came |
+//! |---|---|---|
+//! | under way | the request goes out | an early answer, which may be complete |
+//! | sent | the server thinks | the answer arrives |
+//! | broken (the peer hung up) | what it said before is still looked for | and read |
+//! | cut short | never | the server refused before it had everything |
+//!
+//! Invariants: of a pair that says "never" there is none (asserted at each turn); `keep` is true only when request and
+//! response both went through completely.
 
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -12,12 +23,12 @@ use crate::client::connection::Connection;
 use crate::client::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h1::decode::{Fed, Finished, Place, ResponseReader};
+use crate::h1::decode::{Fed, Finished, Place, Reading, ResponseReader};
 use crate::io::arrival::{Arrival, Moment, TransportError};
 use crate::io::stamps::Tick;
-use crate::io::upload::Upload;
+use crate::io::upload::{Cursor, Upload};
 use crate::payload::Segment;
-use crate::request::BodyUse;
+use crate::request::{BodyUse, Method};
 use crate::response::{Body, Marks, Response};
 use crate::room::Room;
 
@@ -29,14 +40,25 @@ const SHORT_READ: usize = 4 << 10;
 const LARGE_BODY: u64 = 48 << 10;
 
 /// What to put on the wire and how to read the answer.
+#[derive(Clone, Copy)]
 pub(crate) struct Work<'a> {
     pub(crate) head: &'a [u8],
     pub(crate) body: &'a [Segment],
-    pub(crate) to_head_request: bool,
+    /// The answer has a head alone.
+    pub(crate) is_bodiless: bool,
     pub(crate) body_use: &'a BodyUse,
     pub(crate) deadline: Option<Tick>,
     /// Where bodies that are kept find room.
     pub(crate) room: &'a Rc<Room>,
+}
+
+/// What an exchange is about, shown to it at each turn. The response is put where its owner keeps it: it is large, and
+/// a value handed up through futures is copied by each.
+pub(crate) struct Parties<'a> {
+    pub(crate) connection: &'a mut Connection,
+    pub(crate) io: &'a IoContext,
+    pub(crate) work: Work<'a>,
+    pub(crate) place: &'a mut Place,
 }
 
 /// How it went, beside the response itself.
@@ -57,28 +79,45 @@ pub(crate) struct Outcome {
     pub(crate) ended: Tick,
 }
 
-/// An exchange under way. The response is put where its owner keeps it: it is large, and a value handed up through
-/// futures is copied by each.
-pub(crate) struct Transaction<'a> {
-    connection: &'a mut Connection,
-    io: &'a IoContext,
-    place: &'a mut Place,
-    deadline: Option<Tick>,
-    /// By when the whole request must be out.
-    write_by: Option<Tick>,
-    upload: Upload<'a>,
-    reader: ResponseReader<'a>,
-    /// Bytes of a read before the head is complete.
-    most_with_head: usize,
+/// An exchange under way.
+pub(crate) struct Transaction {
+    sending: Sending,
+    receiving: Receiving,
+    reader: ResponseReader,
+    /// The read that brings the head is a short one.
+    is_body_dropped: bool,
     /// The kernel stamps when the request leaves.
     is_checked: bool,
-    write_error: Option<TransportError>,
-    /// The server refused before the upload was through: the rest stays unsent and the connection is closed.
-    refused_early: bool,
-    sent_at: Option<Tick>,
-    first: Option<Moment>,
-    /// Where more than one read brought content.
-    last: Option<Moment>,
+}
+
+/// How far the request has come.
+enum Sending {
+    /// Not all of it is with the kernel.
+    UnderWay(Unsent),
+    /// All of it is, since then.
+    Sent(Tick),
+    /// The peer hung up while it was written.
+    Broken(Unsent, TransportError),
+    /// The server refused before it was through: the rest stays unsent and the connection is closed.
+    CutShort(Unsent),
+}
+
+/// A request of which the kernel has taken a part, or nothing.
+#[derive(Clone, Copy)]
+struct Unsent {
+    written: Cursor,
+    /// By when all of it must be out.
+    by: Option<Tick>,
+}
+
+/// What has come of the response; the bytes are with the reader.
+enum Receiving {
+    Nothing,
+    /// `last`: where more than one read brought content.
+    Some {
+        first: Moment,
+        last: Option<Moment>,
+    },
 }
 
 /// By when something has to be over: the request as a whole, or the step it is at.
@@ -114,79 +153,119 @@ pub(crate) enum End {
     Failed(Failure),
 }
 
-impl<'a> Transaction<'a> {
-    /// An exchange on this connection; `place` receives the response, or why there is none.
-    // Inlined, to be built where it stays.
-    #[inline(always)]
-    pub(crate) fn new(
-        connection: &'a mut Connection,
-        io: &'a IoContext,
-        work: &Work<'a>,
-        place: &'a mut Place,
-    ) -> Transaction<'a> {
-        let is_dropped = matches!(work.body_use, BodyUse::Discard) && connection.drops_much;
-        let most_with_head = if is_dropped { SHORT_READ } else { usize::MAX };
-        let is_checked = io.checker.as_ref().is_some_and(|checker| {
-            let socket = || connection.transport.socket.direct();
-            checker.is_due() && work.body.is_empty() && socket().is_some_and(|socket| socket.stamp_departures(true))
-        });
-        Transaction {
-            connection,
-            io,
-            place,
-            deadline: work.deadline,
-            write_by: io.limits.write.and_then(|limit| Tick::now().after(limit)),
-            upload: Upload::new(work.head, work.body),
-            reader: ResponseReader::new(work.to_head_request, work.body_use.clone(), work.room),
-            most_with_head,
-            is_checked,
-            write_error: None,
-            refused_early: false,
-            sent_at: None,
-            first: None,
-            last: None,
+impl Work<'_> {
+    /// Whether the answer to a request of this method has a head alone.
+    pub(crate) fn is_bodiless(method: &Method) -> bool {
+        *method == Method::Head
+    }
+}
+
+impl Sending {
+    #[inline]
+    fn sent_at(&self) -> Option<Tick> {
+        match self {
+            Sending::Sent(at) => Some(*at),
+            _ => None,
+        }
+    }
+
+    /// The part that was written, and by when the rest must be.
+    #[inline]
+    fn unsent(&self) -> Option<Unsent> {
+        match self {
+            Sending::Sent(_) => None,
+            Sending::UnderWay(unsent) | Sending::Broken(unsent, _) | Sending::CutShort(unsent) => Some(*unsent),
+        }
+    }
+
+    /// Why writing failed, for an exchange that ends with that.
+    fn take_error(&mut self) -> Option<TransportError> {
+        let Sending::Broken(unsent, _) = self else { return None };
+        let unsent = *unsent;
+        match std::mem::replace(self, Sending::UnderWay(unsent)) {
+            Sending::Broken(_, error) => Some(error),
+            _ => None,
         }
     }
 }
 
-impl Transaction<'_> {
-    /// Runs until the exchange is over; `outcome` then says how it went.
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<End> {
-        self.write(cx);
-        while let Poll::Ready(read) = self.read(cx) {
+impl Transaction {
+    /// An exchange on this connection.
+    // Inlined, to be built where it stays.
+    #[inline(always)]
+    pub(crate) fn new(connection: &Connection, io: &IoContext, work: &Work<'_>) -> Transaction {
+        let is_checked = io.checker.as_ref().is_some_and(|checker| {
+            let socket = || connection.transport.socket.direct();
+            checker.is_due() && work.body.is_empty() && socket().is_some_and(|socket| socket.stamp_departures(true))
+        });
+        let by = io.limits.write.and_then(|limit| Tick::now().after(limit));
+        Transaction {
+            sending: Sending::UnderWay(Unsent { written: Upload::new(work.head, work.body).cursor(), by }),
+            receiving: Receiving::Nothing,
+            reader: ResponseReader::default(),
+            is_body_dropped: matches!(work.body_use, BodyUse::Discard) && connection.drops_much,
+            is_checked,
+        }
+    }
+
+    /// Goes on until the exchange is over; `outcome` then says how it went.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, parties: &mut Parties<'_>) -> Poll<End> {
+        debug_assert!(self.is_legal(), "only what was answered is cut short");
+        if let Sending::UnderWay(unsent) = self.sending {
+            self.write(unsent, cx, parties);
+        }
+        while let Poll::Ready(read) = self.read(cx, parties) {
             if let Some(end) = read {
                 return Poll::Ready(end);
             }
         }
-        if let Some(error) = self.write_error.take_if(|e| !e.is_hangup()) {
+        if matches!(&self.sending, Sending::Broken(_, error) if !error.is_hangup())
+            && let Some(error) = self.sending.take_error()
+        {
             return Poll::Ready(End::Failed(failure_map::transport(error, Step::Send)));
         }
-        if let Some(deadline) = due(self.io, self.deadline, self.write_by, self.sent_at)
-            && self.connection.timer.poll(cx, &self.io.stamps, deadline).is_ready()
+        let write_by = self.sending.unsent().and_then(|unsent| unsent.by);
+        if let Some(deadline) = due(parties.io, parties.work.deadline, write_by, self.sending.sent_at())
+            && parties.connection.timer.poll(cx, &parties.io.stamps, deadline).is_ready()
         {
             return Poll::Ready(End::Failed(failure_map::timeout(self.step())));
         }
         Poll::Pending
     }
 
-    fn write(&mut self, cx: &mut Context<'_>) {
-        if self.sent_at.is_some() || self.write_error.is_some() || self.refused_early {
-            return;
-        }
-        match self.connection.transport.poll_send(cx, &self.io.buffers, &mut self.upload) {
-            Poll::Ready(Ok(())) => self.sent_at = Some(Tick::now()),
-            // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
-            // certain to become readable.
-            Poll::Ready(Err(error)) => self.write_error = Some(error),
-            Poll::Pending => {}
+    /// Whether its state is one of the pairs above.
+    fn is_legal(&self) -> bool {
+        let has_status = self.reader.status().is_some();
+        match (&self.sending, &self.receiving) {
+            (Sending::CutShort(_), Receiving::Nothing) => false,
+            (Sending::CutShort(_), Receiving::Some { .. }) => has_status,
+            (_, Receiving::Nothing) => !has_status,
+            (_, Receiving::Some { .. }) => true,
         }
     }
 
+    #[inline]
+    fn write(&mut self, mut unsent: Unsent, cx: &mut Context<'_>, parties: &mut Parties<'_>) {
+        let Parties { connection, io, work, .. } = parties;
+        let mut upload = Upload::at(work.head, work.body, unsent.written);
+        let sent = connection.transport.poll_send(cx, &io.buffers, &mut upload);
+        unsent.written = upload.cursor();
+        self.sending = match sent {
+            Poll::Ready(Ok(())) => Sending::Sent(Tick::now()),
+            // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
+            // certain to become readable.
+            Poll::Ready(Err(error)) => Sending::Broken(unsent, error),
+            Poll::Pending => Sending::UnderWay(unsent),
+        };
+    }
+
     /// One read; an end when the exchange is over.
-    fn read(&mut self, cx: &mut Context<'_>) -> Poll<Option<End>> {
+    #[inline]
+    fn read(&mut self, cx: &mut Context<'_>, parties: &mut Parties<'_>) -> Poll<Option<End>> {
+        let Parties { connection, io, work, place } = parties;
         if let Some(sink) = self.reader.sink() {
             if sink.has_enough() {
-                self.reader.cut(self.place);
+                self.reader.cut(place);
                 return Poll::Ready(Some(End::Complete { clean: false }));
             }
             match sink.poll_ready(cx) {
@@ -198,17 +277,18 @@ impl Transaction<'_> {
                 Poll::Pending => return Poll::Pending,
             }
         }
+        let reading =
+            Reading { is_bodiless: work.is_bodiless, body_use: work.body_use, room: work.room, heads: &io.heads };
         let mut fed = Ok(Fed::More);
-        let most = if self.reader.status().is_none() { self.most_with_head } else { usize::MAX };
-        let (reader, place, heads) = (&mut self.reader, &mut *self.place, &self.io.heads);
-        let transport = &mut self.connection.transport;
+        let most = if self.is_body_dropped && self.reader.status().is_none() { SHORT_READ } else { usize::MAX };
+        let (reader, transport) = (&mut self.reader, &mut connection.transport);
         let arrival = match reader.unwanted().filter(|_| transport.tls.is_none()) {
-            Some(left) => transport.poll_drop(cx, &self.io.buffers, left).map_ok(|arrival| {
+            Some(left) => transport.poll_drop(cx, &io.buffers, left).map_ok(|arrival| {
                 fed = Ok(reader.skip(arrival.content as u64, place));
                 arrival
             }),
-            None => transport.poll_receive_some(cx, &self.io.buffers, most, |bytes| match &mut fed {
-                Ok(Fed::More) => fed = reader.feed(bytes, heads, place),
+            None => transport.poll_receive_some(cx, &io.buffers, most, |bytes| match &mut fed {
+                Ok(Fed::More) => fed = reader.feed(bytes, &reading, place),
                 Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
                 Err(_) => {}
             }),
@@ -219,13 +299,19 @@ impl Transaction<'_> {
             Poll::Ready(Err(error)) => return Poll::Ready(Some(self.read_failed(error))),
         };
         self.note(arrival);
-        self.tell_sink();
+        if let BodyUse::Stream(_) = work.body_use {
+            self.tell_sink(io, work, place);
+        }
         Poll::Ready(match fed {
             Err(why) => Some(End::Failed(failure_map::unreadable(why, self.step()))),
             Ok(Fed::Complete { surplus }) => Some(End::Complete { clean: surplus == 0 && !arrival.closed }),
-            Ok(Fed::More) if arrival.closed => Some(self.closed()),
+            Ok(Fed::More) if arrival.closed => Some(self.closed(parties.place)),
             Ok(Fed::More) => {
-                self.refused_early = self.sent_at.is_none() && self.reader.status().is_some_and(|s| s >= 400);
+                if let Sending::UnderWay(unsent) = self.sending
+                    && self.reader.status().is_some_and(|status| status >= 400)
+                {
+                    self.sending = Sending::CutShort(unsent);
+                }
                 None
             }
         })
@@ -234,72 +320,218 @@ impl Transaction<'_> {
     fn note(&mut self, arrival: Arrival) {
         if arrival.content > 0 {
             let moment = Moment { seen: Tick::now(), stamp_ns: arrival.stamp_ns };
-            match self.first {
-                None => self.first = Some(moment),
-                Some(_) => self.last = Some(moment),
+            match &mut self.receiving {
+                Receiving::Nothing => self.receiving = Receiving::Some { first: moment, last: None },
+                Receiving::Some { last, .. } => *last = Some(moment),
             }
         }
     }
 
     /// Tells a sink when what it took last arrived.
-    fn tell_sink(&self) {
-        let (Some(sink), Some(moment)) = (self.reader.stream(), self.last.or(self.first)) else { return };
-        if let (Some(at), _) = Moment::place(Some(moment), &self.io.stamps, self.sent_at.unwrap_or(moment.seen)) {
-            sink.arrived(self.io.stamps.instant(at));
+    fn tell_sink(&self, io: &IoContext, work: &Work<'_>, place: &Place) {
+        let (BodyUse::Stream(sink), Receiving::Some { first, last }) = (work.body_use, &self.receiving) else { return };
+        let has_taken = || self.reader.finished().is_some() && !matches!(place, Ok(Response { body: Body::Kept(_), .. }));
+        if self.reader.sink().is_none() && !has_taken() {
+            return;
+        }
+        let moment = last.unwrap_or(*first);
+        let earliest = self.sending.sent_at().unwrap_or(moment.seen);
+        if let (Some(at), _) = Moment::place(Some(moment), &io.stamps, earliest) {
+            sink.arrived(io.stamps.instant(at));
         }
     }
 
-    fn closed(&mut self) -> End {
-        if self.reader.end_of_stream(self.place) {
+    fn closed(&mut self, place: &mut Place) -> End {
+        if self.reader.end_of_stream(place) {
             return End::Complete { clean: false };
         }
-        match self.write_error.take() {
-            Some(error) if self.first.is_none() => End::Failed(failure_map::transport(error, Step::Send)),
+        match self.sending.take_error() {
+            Some(error) if self.first().is_none() => End::Failed(failure_map::transport(error, Step::Send)),
             _ => End::Failed(failure_map::closed(self.step())),
         }
     }
 
     fn read_failed(&mut self, error: TransportError) -> End {
         let step = self.step();
-        let error = if self.first.is_none() { self.write_error.take().unwrap_or(error) } else { error };
+        let error = if self.first().is_none() { self.sending.take_error().unwrap_or(error) } else { error };
         End::Failed(failure_map::transport(error, step))
     }
 
+    /// When the first of the response came.
+    fn first(&self) -> Option<Moment> {
+        match self.receiving {
+            Receiving::Nothing => None,
+            Receiving::Some { first, .. } => Some(first),
+        }
+    }
+
     fn step(&self) -> Step {
-        step(self.first, self.sent_at)
+        step(self.first(), self.sending.sent_at())
     }
 
     /// How it went, of an exchange that started at `start`.
     // By reference: handed on by value, it would be copied.
-    pub(crate) fn outcome(&mut self, end: End, start: Tick) -> Outcome {
-        let whole_upload = self.upload.is_done() && self.sent_at.is_some();
-        let nothing_sent = self.upload.is_untouched();
-        let (first, first_stamped) = Moment::place(self.first, &self.io.stamps, start);
-        let (last, last_stamped) = match self.last {
-            Some(_) => Moment::place(self.last, &self.io.stamps, first.unwrap_or(start)),
+    #[inline]
+    pub(crate) fn outcome(&mut self, end: End, start: Tick, parties: &mut Parties<'_>) -> Outcome {
+        let Parties { connection, io, place, .. } = parties;
+        let sent_at = self.sending.sent_at();
+        let nothing_sent = self.sending.unsent().is_some_and(|unsent| unsent.written.is_at_start());
+        let (first, last) = match self.receiving {
+            Receiving::Nothing => (None, None),
+            Receiving::Some { first, last } => (Some(first), last),
+        };
+        let (first, first_stamped) = Moment::place(first, &io.stamps, start);
+        let (last, last_stamped) = match last {
+            Some(_) => Moment::place(last, &io.stamps, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
         let mut drops = false;
         let (keep, marks, ended) = match (end, self.reader.finished()) {
-            (End::Complete { clean }, Some(Finished { keep_alive, has_length, marks })) => {
-                drops = has_length && self.connection.transport.drops_uncopied();
-                (keep_alive && clean && whole_upload, marks, last)
+            (End::Complete { clean }, Some(Finished { keep_alive, has_length, marks, .. })) => {
+                drops = *has_length && connection.transport.drops_uncopied();
+                (*keep_alive && clean && sent_at.is_some(), *marks, last)
             }
             (End::Complete { .. }, None) => unreachable!("the reader reported a complete response"),
             (End::Failed(failure), _) => {
-                *self.place = Err(failure);
+                **place = Err(failure);
                 (false, Marks::default(), None)
             }
         };
-        self.connection.drops_much =
-            drops && matches!(self.place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
+        connection.drops_much =
+            drops && matches!(place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
         if self.is_checked
-            && let (Some(checker), Some(socket)) = (&self.io.checker, self.connection.transport.socket.direct())
+            && let (Some(checker), Some(socket)) = (&io.checker, connection.transport.socket.direct())
         {
-            checker.note(socket, &self.io.stamps, start, ended);
+            checker.note(socket, &io.stamps, start, ended);
         }
-        Outcome { marks, keep, nothing_sent, sent_at: self.sent_at, first, last, stamped, ended }
+        Outcome { marks, keep, nothing_sent, sent_at, first, last, stamped, ended }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::io::Write as _;
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::io::socket::Socket;
+    use crate::link::LinkedSocket;
+    use crate::settings::Settings;
+
+    /// An exchange with a peer that does what the test says.
+    struct Bench {
+        transaction: Transaction,
+        connection: Box<Connection>,
+        io: IoContext,
+        body: Vec<Segment>,
+        room: Rc<Room>,
+        place: Place,
+        peer: Option<TcpStream>,
+    }
+
+    impl Bench {
+        fn new(body: usize) -> Bench {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            client.set_nonblocking(true).unwrap();
+            let socket = LinkedSocket::Direct(Socket::new(client.into(), true).unwrap());
+            let (connection, io) = (Connection::new(socket), IoContext::new(Settings::default().limits, Some(0)));
+            let (body, room) = (vec![Segment::Shared(Bytes::from(vec![7; body]))], Room::new(u64::MAX));
+            let transaction = Transaction::new(&connection, &io, &work(&body, &room));
+            let place = Err(failure_map::timeout(Step::Send));
+            let peer = Some(listener.accept().unwrap().0);
+            Bench { transaction, connection, io, body, room, place, peer }
+        }
+
+        fn says(&mut self, text: &str) {
+            self.peer.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+        }
+
+        async fn turn(&mut self) -> Poll<End> {
+            let Bench { transaction, connection, io, body, room, place, .. } = self;
+            let mut parties = Parties { connection, io, work: work(body, room), place };
+            poll_fn(|cx| Poll::Ready(transaction.poll(cx, &mut parties))).await
+        }
+
+        fn pair(&self) -> (&'static str, &'static str) {
+            assert!(self.transaction.is_legal());
+            let sending = match self.transaction.sending {
+                Sending::UnderWay(_) => "under way",
+                Sending::Sent(_) => "sent",
+                Sending::Broken(..) => "broken",
+                Sending::CutShort(_) => "cut short",
+            };
+            (sending, if self.transaction.first().is_none() { "nothing" } else { "some" })
+        }
+
+        /// Goes on until it is there.
+        async fn reach(&mut self, sending: &'static str, receiving: &'static str) {
+            for _ in 0..1000 {
+                assert!(self.turn().await.is_pending(), "over before {sending}, {receiving}");
+                if self.pair() == (sending, receiving) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            panic!("found {:?}, expected {sending}, {receiving}", self.pair());
+        }
+    }
+
+    fn work<'a>(body: &'a [Segment], room: &'a Rc<Room>) -> Work<'a> {
+        let head = b"POST / HTTP/1.1\r\n\r\n";
+        Work { head, body, is_bodiless: false, body_use: &BodyUse::Keep, deadline: None, room }
+    }
+
+    /// More than the kernel takes from who is not read.
+    const MUCH: usize = 64 << 20;
+    const PART_OF_200: &str = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc";
+    const PART_OF_413: &str = "HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\nabc";
+
+    #[tokio::test]
+    async fn each_pair_is_reached_on_a_way_that_servers_go() {
+        let mut usual = Bench::new(1);
+        usual.reach("sent", "nothing").await;
+        usual.says(PART_OF_200);
+        usual.reach("sent", "some").await;
+
+        let mut refused = Bench::new(MUCH);
+        refused.reach("under way", "nothing").await;
+        refused.says(PART_OF_413);
+        refused.reach("cut short", "some").await;
+
+        // Closed over bytes that nobody read: a reset. In the same turn of the event loop nothing tells of it but
+        // writing.
+        let mut dead = Bench::new(MUCH);
+        dead.reach("under way", "nothing").await;
+        dead.peer = None;
+        assert!(dead.turn().await.is_pending());
+        assert_eq!(dead.pair(), ("broken", "nothing"));
+
+        let mut early = Bench::new(MUCH);
+        early.says(PART_OF_200);
+        early.reach("under way", "some").await;
+        early.peer = None;
+        assert!(early.turn().await.is_pending());
+        assert_eq!(early.pair(), ("broken", "some"));
+    }
+
+    #[tokio::test]
+    async fn no_other_pair_is_legal() {
+        let mut bench = Bench::new(MUCH);
+        bench.reach("under way", "nothing").await;
+        let unsent = bench.transaction.sending.unsent().unwrap();
+        bench.transaction.sending = Sending::CutShort(unsent);
+        assert!(!bench.transaction.is_legal(), "nothing came that could have refused it");
+        bench.transaction.sending = Sending::UnderWay(unsent);
+        bench.says(PART_OF_200);
+        bench.reach("under way", "some").await;
+        bench.transaction.receiving = Receiving::Nothing;
+        assert!(!bench.transaction.is_legal(), "an answer has begun");
     }
 }

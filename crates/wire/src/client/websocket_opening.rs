@@ -22,7 +22,7 @@ use crate::client::websocket::WebSocket;
 use crate::cookies::{CookieJar, cookie_header};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h1::decode::{Fed, Place, ResponseReader};
+use crate::h1::decode::{Fed, Place, Reading, ResponseReader};
 use crate::h1::encode::RequestHead;
 use crate::h1::response_head::parse_head;
 use crate::io::arrival::{Arrival, TransportError};
@@ -264,13 +264,14 @@ async fn other_answer(
     opening: &mut Opening,
 ) -> Result<(), Failure> {
     let room = Room::new(2 * MAX_BODY as u64);
-    let mut reader = ResponseReader::new(false, BodyUse::Keep, &room);
+    let reading = Reading { is_bodiless: false, body_use: &BodyUse::Keep, room: &room, heads: &io.heads };
+    let mut reader = ResponseReader::default();
     let nothing = Failure { step: Step::Receive, kind: FailureKind::Other, message: String::new() };
     let mut place: Place = Err(nothing);
     let mut total = 0;
     loop {
         total += received.len();
-        let fed = reader.feed(&received, &io.heads, &mut place);
+        let fed = reader.feed(&received, &reading, &mut place);
         let fed = fed.map_err(|why| failure_map::unreadable(why, Step::Receive))?;
         if matches!(fed, Fed::Complete { .. }) || closed && reader.end_of_stream(&mut place) {
             opening.answer = place.ok();

@@ -18,7 +18,7 @@ use super::response_head::{MAX_HEAD, has_end, parse_head, unfold};
 use crate::Role;
 use crate::failure::Failure;
 use crate::request::{BodySink, BodyUse};
-use crate::response::{Body, Marks, Response};
+use crate::response::{Body, Content, Marks, Response};
 use crate::room::{Held, NoRoom, Room};
 
 /// A head that comes in pieces is parsed again with each of them up to this size, afterwards when it has doubled.
@@ -26,30 +26,53 @@ const PARSED_OFTEN: usize = 16 << 10;
 /// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
 const MAX_RESERVE: u64 = 1 << 20;
 
-/// Assembles one response.
-pub(crate) struct ResponseReader<'a> {
-    to_head_request: bool,
-    room: &'a Rc<Room>,
-    /// What `content` takes of the room, once a kept body has begun.
-    held: Option<Held>,
-    body_use: BodyUse,
-    state: State,
-    /// Head bytes while incomplete, and from which length on they are worth parsing without a sign of their end.
-    partial: Vec<u8>,
-    parse_from: usize,
-    content: Vec<u8>,
-    dropped: u64,
+/// What a response answers, and what is done with its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    /// The request was HEAD, or asks for a tunnel: whatever the head says, there is no body.
+    pub(crate) is_bodiless: bool,
+    pub(crate) body_use: &'a BodyUse,
+    /// Where a body that is kept finds room.
+    pub(crate) room: &'a Rc<Room>,
+    pub(crate) heads: &'a KnownHeads,
 }
 
-enum State {
-    Head,
-    Body(Facts, Bytes, BodyDecoder),
-    Done { status: u16, keep_alive: bool, has_length: bool, marks: Marks },
+/// How far one response has come. Small, because each exchange makes one and most are over after one piece.
+#[derive(Default)]
+pub(crate) enum ResponseReader {
+    /// Nothing of it has come.
+    #[default]
+    Waiting,
+    Head(Box<PartialHead>),
+    Body(Box<PartialBody>),
+    Done(Finished),
+}
+
+/// A head that comes in pieces.
+#[derive(Default)]
+pub(crate) struct PartialHead {
+    bytes: Vec<u8>,
+    /// From which length on it is worth parsing without a sign of its end.
+    parse_from: usize,
+}
+
+/// A body that comes in pieces.
+pub(crate) struct PartialBody {
+    facts: Facts,
+    head: Bytes,
+    decoder: BodyDecoder,
+    /// A sink that does not want it leaves it to be kept.
+    body_use: BodyUse,
+    content: Vec<u8>,
+    /// What `content` takes of the room.
+    held: Option<Held>,
+    dropped: u64,
 }
 
 /// What a complete response says beside itself.
 #[derive(Clone, Copy)]
 pub(crate) struct Finished {
+    pub(crate) status: u16,
     /// The server leaves the connection open.
     pub(crate) keep_alive: bool,
     /// Its head told how long the body is.
@@ -87,216 +110,198 @@ impl From<String> for Unreadable {
     }
 }
 
-impl<'a> ResponseReader<'a> {
-    #[inline(always)]
-    pub(crate) fn new(to_head_request: bool, body_use: BodyUse, room: &'a Rc<Room>) -> ResponseReader<'a> {
-        let (partial, content, state) = (Vec::new(), Vec::new(), State::Head);
-        let (parse_from, dropped, held) = (0, 0, None);
-        ResponseReader { to_head_request, room, held, body_use, state, partial, parse_from, content, dropped }
-    }
-
+impl ResponseReader {
     /// Who takes the body that is being read.
+    #[inline]
     pub(crate) fn sink(&self) -> Option<&dyn BodySink> {
-        match (&self.body_use, &self.state) {
-            (BodyUse::Stream(sink), State::Body(..)) => Some(&**sink),
-            _ => None,
-        }
-    }
-
-    /// The sink that body bytes went to, also when the body is complete.
-    pub(crate) fn stream(&self) -> Option<&dyn BodySink> {
-        match (&self.body_use, &self.state) {
-            (BodyUse::Stream(sink), State::Body(..) | State::Done { .. }) => Some(&**sink),
+        match self {
+            ResponseReader::Body(body) => match &body.body_use {
+                BodyUse::Stream(sink) => Some(&**sink),
+                _ => None,
+            },
             _ => None,
         }
     }
 
     /// How many bytes are to come that nobody wants to see: the rest of a discarded body of known length.
+    #[inline]
     pub(crate) fn unwanted(&self) -> Option<u64> {
-        match (&self.body_use, &self.state) {
-            (BodyUse::Discard, State::Body(_, _, body)) if body.is_plain() => body.run_left(),
+        match self {
+            ResponseReader::Body(body) if matches!(body.body_use, BodyUse::Discard) && body.decoder.is_plain() => {
+                body.decoder.run_left()
+            }
             _ => None,
         }
     }
 
     /// Counts this many unwanted bytes as arrived and dropped.
     pub(crate) fn skip(&mut self, bytes: u64, place: &mut Place) -> Fed {
-        let State::Body(facts, head, body) = &mut self.state else {
+        let ResponseReader::Body(body) = self else {
             unreachable!("only a body is skipped");
         };
-        self.dropped += bytes;
-        if !body.skip(bytes) {
+        body.dropped += bytes;
+        if !body.decoder.skip(bytes) {
             return Fed::More;
         }
-        let (facts, head) = (*facts, std::mem::take(head));
-        self.finish(facts, head, place);
+        self.finish(place);
         Fed::Complete { surplus: 0 }
     }
 
     /// Status of the head, once it is complete.
     pub(crate) fn status(&self) -> Option<u16> {
-        match &self.state {
-            State::Body(facts, ..) => Some(facts.status),
-            State::Done { status, .. } => Some(*status),
-            State::Head => None,
+        match self {
+            ResponseReader::Body(body) => Some(body.facts.status),
+            ResponseReader::Done(finished) => Some(finished.status),
+            ResponseReader::Waiting | ResponseReader::Head(_) => None,
         }
     }
 
     /// Takes the next piece. A response that it completes is put into `place`.
     #[inline]
-    pub(crate) fn feed(&mut self, input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, Unreadable> {
-        if let (State::Head, true) = (&self.state, self.partial.is_empty())
-            && let Some((head, facts)) = heads.find(input)
+    pub(crate) fn feed(&mut self, input: &[u8], of: &Reading<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
+        if let ResponseReader::Waiting = self
+            && let Some((head, facts)) = of.heads.find(input)
         {
-            return self.feed_behind(head, facts, &input[facts.head_len..], place);
+            return self.feed_behind(head, facts, &input[facts.head_len..], of, place);
         }
-        self.feed_any(input, heads, place)
+        self.feed_any(input, of, place)
     }
 
     /// The input follows a head.
-    fn feed_behind(&mut self, head: Bytes, facts: Facts, input: &[u8], place: &mut Place) -> Result<Fed, Unreadable> {
-        if let Some(length) = self.whole_length(&facts, input) {
-            let body = Body::Kept(Bytes::copy_from_slice(&input[..length]));
+    #[inline]
+    fn feed_behind(
+        &mut self,
+        head: Bytes,
+        facts: Facts,
+        input: &[u8],
+        of: &Reading<'_>,
+        place: &mut Place,
+    ) -> Result<Fed, Unreadable> {
+        if let Some(length) = of.whole_length(&facts, input) {
+            let body = Body::Kept(Content::copy_of(&input[..length]));
             self.done(&facts, head, body, place);
             return Ok(Fed::Complete { surplus: input.len() - length });
         }
-        self.begin_body(facts, head, place);
-        self.feed_body(input, place)
+        self.begin_body(facts, head, of, place);
+        self.feed_body(input, of, place)
     }
 
-    fn feed_any(&mut self, mut input: &[u8], heads: &KnownHeads, place: &mut Place) -> Result<Fed, Unreadable> {
-        while matches!(self.state, State::Head) {
-            if self.partial.is_empty() {
-                let Some(facts) = parse_head(input)? else {
-                    self.partial.extend_from_slice(input);
-                    return Ok(Fed::More);
-                };
-                let (whole, rest) = (input, &input[facts.head_len..]);
-                if is_interim(facts.status)? {
+    fn feed_any(&mut self, mut input: &[u8], of: &Reading<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
+        loop {
+            match self {
+                ResponseReader::Waiting => {
+                    let Some(facts) = parse_head(input)? else {
+                        let partial = PartialHead { bytes: input.to_vec(), parse_from: 0 };
+                        *self = ResponseReader::Head(Box::new(partial));
+                        return Ok(Fed::More);
+                    };
+                    let (whole, rest) = (input, &input[facts.head_len..]);
+                    if is_interim(facts.status)? {
+                        if rest.is_empty() {
+                            return Ok(Fed::More);
+                        }
+                        input = rest;
+                        continue;
+                    }
+                    if let Some(head) = of.heads.learn(whole, &facts) {
+                        return self.feed_behind(head, facts, rest, of, place);
+                    }
+                    if let Some(surplus) = self.complete_at_once(&facts, whole, of, place) {
+                        return Ok(Fed::Complete { surplus });
+                    }
                     input = rest;
-                    continue;
+                    self.begin_body(facts, Bytes::copy_from_slice(&whole[..facts.head_len]), of, place);
                 }
-                if let Some(head) = heads.learn(whole, &facts) {
-                    return self.feed_behind(head, facts, rest, place);
+                ResponseReader::Head(partial) => {
+                    let Some((facts, head, rest)) = partial.feed(input)? else { return Ok(Fed::More) };
+                    *self = ResponseReader::Waiting;
+                    input = rest;
+                    if !is_interim(facts.status)? {
+                        self.begin_body(facts, head, of, place);
+                    } else if input.is_empty() {
+                        return Ok(Fed::More);
+                    }
                 }
-                if let Some(surplus) = self.complete_at_once(&facts, whole, place) {
-                    return Ok(Fed::Complete { surplus });
-                }
-                input = rest;
-                self.begin_body(facts, Bytes::copy_from_slice(&whole[..facts.head_len]), place);
-            } else {
-                input = match self.feed_partial_head(input, place)? {
-                    Some(rest) => rest,
-                    None => return Ok(Fed::More),
-                };
+                ResponseReader::Body(_) | ResponseReader::Done(_) => return self.feed_body(input, of, place),
             }
         }
-        self.feed_body(input, place)
     }
 
     /// The peer closed its side. `true` when that was the end of the body.
     pub(crate) fn end_of_stream(&mut self, place: &mut Place) -> bool {
-        match &mut self.state {
-            State::Body(facts, head, body) if body.may_end() => {
-                let (facts, head) = (*facts, std::mem::take(head));
-                self.finish(facts, head, place);
+        match self {
+            ResponseReader::Body(body) if body.decoder.may_end() => {
+                self.finish(place);
                 true
             }
-            state => matches!(state, State::Done { .. }),
+            state => matches!(state, ResponseReader::Done(_)),
         }
     }
 
     /// Nobody wants the rest of a body that goes to a sink: the response ends with what came.
     pub(crate) fn cut(&mut self, place: &mut Place) {
-        if let State::Body(facts, head, _) = &mut self.state {
-            let (facts, head) = (*facts, std::mem::take(head));
-            self.finish(facts, head, place);
+        if let ResponseReader::Body(_) = self {
+            self.finish(place);
         }
     }
 
     /// What the response says beside itself, once it is complete.
-    pub(crate) fn finished(&self) -> Option<Finished> {
-        match self.state {
-            State::Done { keep_alive, has_length, marks, .. } => Some(Finished { keep_alive, has_length, marks }),
+    pub(crate) fn finished(&self) -> Option<&Finished> {
+        match self {
+            ResponseReader::Done(finished) => Some(finished),
             _ => None,
         }
     }
 
-    /// Continues a head that came in pieces; gives what follows it in the input.
-    fn feed_partial_head<'i>(&mut self, input: &'i [u8], place: &mut Place) -> Result<Option<&'i [u8]>, String> {
-        let before = self.partial.len();
-        let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
-        self.partial.extend_from_slice(&input[..room]);
-        let may_wait = self.partial.len() < self.parse_from.min(MAX_HEAD);
-        if may_wait && !has_end(&self.partial, before) {
-            return Ok(None);
-        }
-        let Some(facts) = parse_head(&self.partial)? else {
-            self.parse_from = if self.partial.len() > PARSED_OFTEN { self.partial.len() * 2 } else { 0 };
-            return Ok(None);
-        };
-        let rest = &input[facts.head_len - before..];
-        let mut head = std::mem::take(&mut self.partial);
-        if !is_interim(facts.status)? {
-            head.truncate(facts.head_len);
-            self.begin_body(facts, Bytes::from(head), place);
-        }
-        Ok(Some(rest))
-    }
-
-    /// A body of known length that is kept and lies complete in the input: its length.
-    fn whole_length(&self, facts: &Facts, input: &[u8]) -> Option<usize> {
-        if self.has_no_body(facts) || facts.chunked || facts.folded || !matches!(self.body_use, BodyUse::Keep) {
-            return None;
-        }
-        let length = usize::try_from(facts.length?).ok()?;
-        (length <= input.len()).then_some(length)
-    }
-
     /// One copy for head and body, where the body is complete; gives what is behind it.
-    fn complete_at_once(&mut self, facts: &Facts, input: &[u8], place: &mut Place) -> Option<usize> {
-        let end = facts.head_len + self.whole_length(facts, &input[facts.head_len..])?;
+    fn complete_at_once(
+        &mut self,
+        facts: &Facts,
+        input: &[u8],
+        of: &Reading<'_>,
+        place: &mut Place,
+    ) -> Option<usize> {
+        let end = facts.head_len + of.whole_length(facts, &input[facts.head_len..])?;
         let mut head = Bytes::copy_from_slice(&input[..end]);
         let body = head.split_off(facts.head_len);
-        self.done(facts, head, Body::Kept(body), place);
+        self.done(facts, head, Body::Kept(Content::from(body)), place);
         Some(input.len() - end)
     }
 
-    fn has_no_body(&self, facts: &Facts) -> bool {
-        self.to_head_request || facts.status == 204 || facts.status == 304
-    }
-
-    fn begin_body(&mut self, facts: Facts, mut head: Bytes, place: &mut Place) {
+    fn begin_body(&mut self, facts: Facts, mut head: Bytes, of: &Reading<'_>, place: &mut Place) {
         if facts.folded {
             head = unfold(&head);
         }
-        if self.has_no_body(&facts) {
+        if of.has_no_body(&facts) {
             self.done(&facts, head, Body::None, place);
             return;
         }
-        if let BodyUse::Stream(sink) = &self.body_use
+        let mut body_use = of.body_use.clone();
+        if let BodyUse::Stream(sink) = &body_use
             && !((200..300).contains(&facts.status) && sink.begin(&answer(&facts, head.clone(), Body::Discarded(0))))
         {
-            self.body_use = BodyUse::Keep;
+            body_use = BodyUse::Keep;
         }
-        let framing = facts.body_framing();
-        if let (BodyFraming::Length(length), BodyUse::Keep) = (framing, &self.body_use) {
-            self.content.reserve_exact(length.min(MAX_RESERVE) as usize);
+        let (framing, mut content) = (facts.body_framing(), Vec::new());
+        if let (BodyFraming::Length(length), BodyUse::Keep) = (framing, &body_use) {
+            content.reserve_exact(length.min(MAX_RESERVE) as usize);
         }
-        self.state = State::Body(facts, head, BodyDecoder::new(Role::Client, framing));
+        let decoder = BodyDecoder::new(Role::Client, framing);
+        let body = PartialBody { facts, head, decoder, body_use, content, held: None, dropped: 0 };
+        *self = ResponseReader::Body(Box::new(body));
     }
 
-    fn feed_body(&mut self, input: &[u8], place: &mut Place) -> Result<Fed, Unreadable> {
-        let State::Body(facts, head, body) = &mut self.state else {
+    fn feed_body(&mut self, input: &[u8], of: &Reading<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
+        let ResponseReader::Body(body) = self else {
             return Ok(Fed::Complete { surplus: input.len() });
         };
-        let (content, dropped, body_use) = (&mut self.content, &mut self.dropped, &self.body_use);
-        if let (BodyUse::Keep, false) = (body_use, input.is_empty()) {
+        let PartialBody { decoder, body_use, content, held, dropped, .. } = &mut **body;
+        if let (BodyUse::Keep, false) = (&*body_use, input.is_empty()) {
             // All of the input: a few bytes of framing are counted too.
-            let held = self.held.get_or_insert_with(|| Held::nothing_of(self.room));
+            let held = held.get_or_insert_with(|| Held::nothing_of(of.room));
             held.grow(input.len()).map_err(Unreadable::TooLarge)?;
         }
-        let fed = body.feed(input, |bytes| match body_use {
+        let fed = decoder.feed(input, |bytes| match body_use {
             BodyUse::Keep => content.extend_from_slice(bytes),
             BodyUse::Discard => *dropped += bytes.len() as u64,
             BodyUse::Stream(sink) => {
@@ -305,29 +310,70 @@ impl<'a> ResponseReader<'a> {
             }
         });
         let consumed = fed.map_err(|error| error.to_string())?;
-        if !body.is_done() {
+        if !decoder.is_done() {
             return Ok(Fed::More);
         }
-        let (facts, head) = (*facts, std::mem::take(head));
-        self.finish(facts, head, place);
+        self.finish(place);
         Ok(Fed::Complete { surplus: input.len() - consumed })
     }
 
-    fn finish(&mut self, facts: Facts, head: Bytes, place: &mut Place) {
-        self.held = None;
-        let body = match self.body_use {
-            BodyUse::Keep => Body::Kept(Bytes::from(std::mem::take(&mut self.content))),
-            BodyUse::Discard | BodyUse::Stream(_) => Body::Discarded(self.dropped),
+    /// The body is complete.
+    fn finish(&mut self, place: &mut Place) {
+        let ResponseReader::Body(body) = std::mem::take(self) else {
+            unreachable!("only a body is finished");
+        };
+        let PartialBody { facts, head, body_use, content, held, dropped, .. } = *body;
+        drop(held);
+        let body = match body_use {
+            BodyUse::Keep => Body::Kept(Content::from(Bytes::from(content))),
+            BodyUse::Discard | BodyUse::Stream(_) => Body::Discarded(dropped),
         };
         self.done(&facts, head, body, place);
     }
 
+    #[inline]
     fn done(&mut self, facts: &Facts, head: Bytes, body: Body, place: &mut Place) {
         let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
         *place = Ok(answer(facts, head, body));
         let keep_alive = facts.keep_alive && delimited;
         let has_length = facts.length.is_some() && !facts.chunked;
-        self.state = State::Done { status: facts.status, keep_alive, has_length, marks: facts.marks };
+        *self = ResponseReader::Done(Finished { status: facts.status, keep_alive, has_length, marks: facts.marks });
+    }
+}
+
+impl Reading<'_> {
+    /// A body of known length that is kept and lies complete in the input: its length.
+    #[inline]
+    fn whole_length(&self, facts: &Facts, input: &[u8]) -> Option<usize> {
+        if self.has_no_body(facts) || facts.chunked || facts.folded || !matches!(self.body_use, BodyUse::Keep) {
+            return None;
+        }
+        let length = usize::try_from(facts.length?).ok()?;
+        (length <= input.len()).then_some(length)
+    }
+
+    fn has_no_body(&self, facts: &Facts) -> bool {
+        self.is_bodiless || facts.status == 204 || facts.status == 304
+    }
+}
+
+impl PartialHead {
+    /// Takes the next piece; once the head is whole, what it says, its bytes, and what follows it in the input.
+    fn feed<'i>(&mut self, input: &'i [u8]) -> Result<Option<(Facts, Bytes, &'i [u8])>, String> {
+        let before = self.bytes.len();
+        let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
+        self.bytes.extend_from_slice(&input[..room]);
+        let may_wait = self.bytes.len() < self.parse_from.min(MAX_HEAD);
+        if may_wait && !has_end(&self.bytes, before) {
+            return Ok(None);
+        }
+        let Some(facts) = parse_head(&self.bytes)? else {
+            self.parse_from = if self.bytes.len() > PARSED_OFTEN { self.bytes.len() * 2 } else { 0 };
+            return Ok(None);
+        };
+        let rest = &input[facts.head_len - before..];
+        self.bytes.truncate(facts.head_len);
+        Ok(Some((facts, Bytes::from(std::mem::take(&mut self.bytes)), rest)))
     }
 }
 
@@ -352,6 +398,25 @@ mod tests {
         Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::from("nothing came") })
     }
 
+    /// What reads the answer to a GET.
+    struct Reads {
+        reader: ResponseReader,
+        body_use: BodyUse,
+        room: Rc<Room>,
+        heads: KnownHeads,
+    }
+
+    impl Reads {
+        fn new(body_use: BodyUse, most: u64) -> Reads {
+            Reads { reader: ResponseReader::default(), body_use, room: Room::new(most), heads: KnownHeads::default() }
+        }
+
+        fn feed(&mut self, bytes: &[u8], place: &mut Place) -> Result<Fed, Unreadable> {
+            let Reads { reader, body_use, room, heads } = self;
+            reader.feed(bytes, &Reading { is_bodiless: false, body_use, room, heads }, place)
+        }
+    }
+
     /// A read is made short only for the sake of bodies that can be dropped by their length.
     #[test]
     fn only_a_length_of_the_head_is_one() {
@@ -360,22 +425,22 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", false),
         ] {
-            let room = Room::new(u64::MAX);
-            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Discard, &room), nothing());
-            let fed = reader.feed(response.as_bytes(), &KnownHeads::default(), &mut place);
+            let (mut reads, mut place) = (Reads::new(BodyUse::Discard, u64::MAX), nothing());
+            let fed = reads.feed(response.as_bytes(), &mut place);
             assert_eq!(fed, Ok(Fed::Complete { surplus: 0 }), "{response}");
-            assert_eq!(reader.finished().map(|finished| finished.has_length), Some(expected), "{response}");
+            assert_eq!(reads.reader.finished().map(|finished| finished.has_length), Some(expected), "{response}");
         }
     }
+
     /// What a server announces costs memory only when it comes.
     #[test]
     fn room_for_a_body_is_made_ahead_up_to_a_mebibyte() {
         for (length, ahead) in [(1_000, 1_000), (1 << 20, 1 << 20), (1u64 << 40, 1 << 20)] {
             let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
-            let room = Room::new(u64::MAX);
-            let mut reader = ResponseReader::new(false, BodyUse::Keep, &room);
-            let fed = reader.feed(head.as_bytes(), &KnownHeads::default(), &mut nothing());
-            assert_eq!((fed, reader.content.capacity()), (Ok(Fed::More), ahead));
+            let mut reads = Reads::new(BodyUse::Keep, u64::MAX);
+            assert_eq!(reads.feed(head.as_bytes(), &mut nothing()), Ok(Fed::More));
+            let ResponseReader::Body(body) = reads.reader else { panic!("the body has begun") };
+            assert_eq!(body.content.capacity(), ahead);
         }
     }
 
@@ -383,29 +448,28 @@ mod tests {
     #[test]
     fn a_long_head_is_looked_at_again_when_it_has_doubled() {
         let head = format!("HTTP/1.1 200 OK\r\nX: {}", "x".repeat(1 << 20));
-        let room = Room::new(u64::MAX);
-        let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep, &room), nothing());
+        let (mut reads, mut place) = (Reads::new(BodyUse::Keep, u64::MAX), nothing());
         let mut next_looks = Vec::new();
         for piece in head.as_bytes().chunks(512) {
-            assert_eq!(reader.feed(piece, &KnownHeads::default(), &mut place), Ok(Fed::More));
-            next_looks.push(reader.parse_from);
+            assert_eq!(reads.feed(piece, &mut place), Ok(Fed::More));
+            let ResponseReader::Head(partial) = &reads.reader else { panic!("it is not whole") };
+            next_looks.push(partial.parse_from);
         }
         next_looks.dedup();
         // With each piece up to 16 KiB, then at the first length beyond and at its doubles.
         assert_eq!(next_looks, [0, 33, 66, 132, 264, 528, 1056].map(|kib| kib << 10));
         // Its end is seen at once all the same.
         let end = b"\r\nContent-Length: 0\r\n\r\nsurplus";
-        assert_eq!(reader.feed(end, &KnownHeads::default(), &mut place), Ok(Fed::Complete { surplus: 7 }));
+        assert_eq!(reads.feed(end, &mut place), Ok(Fed::Complete { surplus: 7 }));
     }
 
     #[test]
     fn a_field_over_several_lines_is_one_value_wherever_it_is_cut() {
         let response = "HTTP/1.1 200 OK\r\nX: a\r\n \t b\r\nContent-Length:\r\n 2\r\nY: c\r\n\r\nhi";
         for step in 1..=response.len() {
-            let room = Room::new(u64::MAX);
-            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep, &room), nothing());
+            let (mut reads, mut place) = (Reads::new(BodyUse::Keep, u64::MAX), nothing());
             let pieces = response.as_bytes().chunks(step);
-            let last = pieces.map(|piece| reader.feed(piece, &KnownHeads::default(), &mut place)).last();
+            let last = pieces.map(|piece| reads.feed(piece, &mut place)).last();
             assert_eq!(last, Some(Ok(Fed::Complete { surplus: 0 })), "in pieces of {step}");
             let response = place.unwrap();
             let values = ["x", "content-length", "y"].map(|name| response.header(name));
@@ -416,11 +480,10 @@ mod tests {
     /// What nobody wants is skipped unseen, but only what certainly belongs to the body.
     #[test]
     fn only_the_rest_of_a_discarded_body_of_known_length_is_unwanted() {
-        let room = Room::new(u64::MAX);
         let after = |body_use: BodyUse, response: &str| {
-            let mut reader = ResponseReader::new(false, body_use, &room);
-            assert_eq!(reader.feed(response.as_bytes(), &KnownHeads::default(), &mut nothing()), Ok(Fed::More));
-            reader
+            let mut reads = Reads::new(body_use, u64::MAX);
+            assert_eq!(reads.feed(response.as_bytes(), &mut nothing()), Ok(Fed::More));
+            reads.reader
         };
         let of_length = "HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\nabc";
         assert_eq!(after(BodyUse::Keep, of_length).unwanted(), None);
@@ -444,9 +507,8 @@ mod tests {
             let (filler, body) = ("x".repeat(padding), "b".repeat(body));
             let head = format!("HTTP/1.1 200 OK\r\nX-Filler: {filler}\r\nContent-Length: {}\r\n\r\n", body.len());
             let input = format!("{head}{body}{}", "s".repeat(behind));
-            let room = Room::new(u64::MAX);
-            let (mut reader, mut place) = (ResponseReader::new(false, BodyUse::Keep, &room), nothing());
-            let fed = reader.feed(input.as_bytes(), &KnownHeads::default(), &mut place);
+            let (mut reads, mut place) = (Reads::new(BodyUse::Keep, u64::MAX), nothing());
+            let fed = reads.feed(input.as_bytes(), &mut place);
             assert_eq!(fed, Ok(Fed::Complete { surplus: behind }), "{padding} {} {behind}", body.len());
         }
     }
@@ -455,17 +517,14 @@ mod tests {
     #[test]
     fn a_kept_body_ends_where_its_room_does() {
         for head in ["Content-Length: 9000000", "Transfer-Encoding: chunked", "X: until the end"] {
-            let room = Room::new(10_000);
-            let mut reader = ResponseReader::new(false, BodyUse::Keep, &room);
-            let mut place = nothing();
+            let (mut reads, mut place) = (Reads::new(BodyUse::Keep, 10_000), nothing());
             let head = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n");
             let chunk = format!("3e8\r\n{}\r\n", "x".repeat(1000));
-            assert_eq!(reader.feed(head.as_bytes(), &KnownHeads::default(), &mut place), Ok(Fed::More));
-            let mut pieces =
-                std::iter::repeat_with(|| reader.feed(chunk.as_bytes(), &KnownHeads::default(), &mut place));
+            assert_eq!(reads.feed(head.as_bytes(), &mut place), Ok(Fed::More));
+            let mut pieces = std::iter::repeat_with(|| reads.feed(chunk.as_bytes(), &mut place));
             let refused = pieces.position(|fed| fed.is_err()).unwrap();
             assert_eq!(refused, 9, "{head}");
-            let refused = reader.feed(chunk.as_bytes(), &KnownHeads::default(), &mut place);
+            let refused = reads.feed(chunk.as_bytes(), &mut place);
             let text = String::from("it has more than 10000 bytes, the limit of the option maxDecodedBody");
             assert_eq!(refused, Err(Unreadable::TooLarge(NoRoom(text))));
         }

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::decode::{Fed, Finished, Place, ResponseReader};
+use super::decode::{Fed, Finished, Place, Reading, ResponseReader};
 use super::known_heads::KnownHeads;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::request::BodyUse;
@@ -24,14 +24,15 @@ fn decode(stream: &[u8], pieces: &[usize], to_head: bool, body_use: BodyUse, hea
     let mut place: Place =
         Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::from("nothing came") });
     let room = Room::new(u64::MAX);
-    let mut reader = ResponseReader::new(to_head, body_use, &room);
+    let reading = Reading { is_bodiless: to_head, body_use: &body_use, room: &room, heads };
+    let mut reader = ResponseReader::default();
     let mut rest = stream;
     let mut lengths = pieces.iter();
     let mut surplus = None;
     while surplus.is_none() && !rest.is_empty() {
         let (piece, later) = rest.split_at(lengths.next().map_or(rest.len(), |l| (*l).clamp(1, rest.len())));
         rest = later;
-        match reader.feed(piece, heads, &mut place) {
+        match reader.feed(piece, &reading, &mut place) {
             Ok(Fed::More) => {}
             Ok(Fed::Complete { surplus: behind }) => surplus = Some(behind + rest.len()),
             Err(_) => return Came::Refused,
@@ -40,11 +41,11 @@ fn decode(stream: &[u8], pieces: &[usize], to_head: bool, body_use: BodyUse, hea
     if surplus.is_none() && !reader.end_of_stream(&mut place) {
         return Came::Unfinished;
     }
-    let (Some(Finished { keep_alive, .. }), Ok(response)) = (reader.finished(), place) else {
+    let (Some(Finished { keep_alive, .. }), Ok(response)) = (reader.finished().copied(), place) else {
         return Came::Unfinished;
     };
     let body = match response.body {
-        Body::Kept(bytes) => Some(bytes),
+        Body::Kept(bytes) => Some(bytes.to_bytes()),
         Body::Discarded(length) => Some(Bytes::from(length.to_string())),
         Body::None => None,
     };

@@ -26,7 +26,7 @@ pub(crate) enum Keep {
 pub(crate) struct Asked<'a> {
     pub(crate) keep: Keep,
     /// The request is a HEAD request.
-    pub(crate) is_to_head: bool,
+    pub(crate) is_bodiless: bool,
     /// Where content that is kept finds room.
     pub(crate) room: &'a Rc<Room>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct OpenStream {
     pub(super) slot: usize,
     keep: Keep,
     /// The answer to a HEAD request declares content that never comes.
-    is_to_head: bool,
+    is_bodiless: bool,
     pub(crate) head: Option<AnswerHead>,
     pub(super) has_head: bool,
     /// The head ended the stream.
@@ -89,12 +89,12 @@ const MAX_RESERVE: u64 = 1 << 20;
 
 impl OpenStream {
     pub(super) fn new(id: u32, slot: usize, asked: Asked<'_>, send_window: i64) -> OpenStream {
-        let Asked { keep, is_to_head, room } = asked;
+        let Asked { keep, is_bodiless, room } = asked;
         OpenStream {
             id,
             slot,
             keep,
-            is_to_head,
+            is_bodiless,
             head: None,
             has_head: false,
             is_head_all: false,
@@ -133,7 +133,7 @@ impl OpenStream {
     }
 
     pub(super) fn take_head(&mut self, head: AnswerHead, is_all: bool) {
-        let has_no_content = self.is_to_head || head.status == 204 || head.status == 304;
+        let has_no_content = self.is_bodiless || head.status == 204 || head.status == 304;
         self.declared = head.declared.filter(|_| !has_no_content);
         self.has_head = true;
         self.is_head_all = is_all;

@@ -40,7 +40,7 @@ fn answer() -> Vec<u8> {
 }
 
 fn whole(room: &Rc<Room>) -> Asked<'_> {
-    Asked { keep: Keep::Whole, is_to_head: false, room }
+    Asked { keep: Keep::Whole, is_bodiless: false, room }
 }
 
 fn session() -> Http2Session {

@@ -15,6 +15,21 @@ pub(crate) const MAX_PARTS: usize = 16;
 /// went in one, and an answer that had long arrived was seen after it.
 pub(crate) const MAX_WRITE: usize = 1 << 20;
 
+/// How far a request has been written, for who keeps its bytes elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    /// 0 is the head, `n` the segment `n - 1`.
+    part: usize,
+    offset: u64,
+}
+
+impl Cursor {
+    /// Whether nothing was taken yet.
+    pub(crate) fn is_at_start(self) -> bool {
+        self == Cursor::default()
+    }
+}
+
 /// A cursor over a request's bytes.
 pub(crate) struct Upload<'a> {
     head: &'a [u8],
@@ -46,19 +61,25 @@ fn show_from(segments: &[Segment], mut shown: Vec<&[u8]>, look: &mut dyn FnMut(S
 
 impl<'a> Upload<'a> {
     pub(crate) fn new(head: &'a [u8], segments: &'a [Segment]) -> Upload<'a> {
-        let mut upload = Upload { head, segments, part: 0, offset: 0 };
+        let mut upload = Upload::at(head, segments, Cursor::default());
         upload.advance(0);
         upload
+    }
+
+    /// One that was written up to the cursor.
+    #[inline]
+    pub(crate) fn at(head: &'a [u8], segments: &'a [Segment], Cursor { part, offset }: Cursor) -> Upload<'a> {
+        Upload { head, segments, part, offset }
+    }
+
+    #[inline]
+    pub(crate) fn cursor(&self) -> Cursor {
+        Cursor { part: self.part, offset: self.offset }
     }
 
     /// Whether everything was taken.
     pub(crate) fn is_done(&self) -> bool {
         self.part > self.segments.len()
-    }
-
-    /// Whether nothing was taken yet.
-    pub(crate) fn is_untouched(&self) -> bool {
-        self.part == 0 && self.offset == 0
     }
 
     /// Calls `send` while all borrowed bytes are shown.

@@ -14,6 +14,7 @@ use host::Phase;
 use host::borrow::Borrows;
 use host::js::function::{Constructor, Opt};
 use host::js::{Ctx, Exception, Object, Result, Value};
+use host::lazy_object::LazyObject;
 use host::native::{self, NativeClass};
 use host::plain::{self, Plain};
 use wire::Method;
@@ -212,9 +213,11 @@ fn send<'js>(
     let sender = (&line.client, &line.user_agent);
     Borrows::with(ctx, |borrows| match ready.prepare(ctx, &vu, &state, request, method, sender, borrows) {
         Ok(prepared) => {
-            let call = Rc::new(Call::new(prepared));
-            let response = verbs::complete(ctx, &vu, &state, Rc::clone(&call), borrows)?;
-            pool.after(line, &call, ready.closes);
+            let call = Call::new(prepared);
+            let response = verbs::complete(ctx, &vu, &state, call, borrows)?;
+            if let Some(call) = LazyObject::data::<Call>(&response) {
+                pool.after(line, &call, ready.closes);
+            }
             Ok(response)
         }
         Err(error) => verbs::refused(ctx, &vu, &state, error),

@@ -154,7 +154,7 @@ impl Http1Call {
                     Body::Discarded(_) => {}
                     Body::Kept(bytes) => {
                         events.push_back(head_of(&answer, true));
-                        events.push_back(CallEvent::Data(bytes.clone()));
+                        events.push_back(CallEvent::Data(bytes.to_bytes()));
                     }
                     Body::None => events.push_back(head_of(&answer, true)),
                 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use grpc::metadata;
 use host::js::object::Property;
 use host::js::{Array, Ctx, Object, Result, String as JsString, Value};
-use host::lazy_object::{LazyFields, LazyObject};
+use host::lazy_object::{Lazy, LazyFields, LazyObject};
 use wire::client::Fields;
 
 use super::call::{Bound, Ended};
@@ -70,7 +70,7 @@ impl LazyFields for Response {
 /// The response of a call that ended.
 pub fn response<'js>(ctx: &Ctx<'js>, bound: Rc<Bound>, ended: Ended, params: &CallParams) -> Result<Value<'js>> {
     let CallParams { discards, is_raw, .. } = *params;
-    LazyObject::create(ctx, Rc::new(Response { bound, ended, discards, is_raw }), None)
+    LazyObject::create(ctx, Rc::new(Lazy::new(Response { bound, ended, discards, is_raw })), None)
 }
 
 /// Metadata as an object of lists.

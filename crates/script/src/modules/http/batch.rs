@@ -17,6 +17,7 @@ use host::js::function::Rest;
 use host::js::object::Filter;
 use host::js::{Array, Ctx, Object, Result, Value};
 use host::kind::Kind;
+use host::lazy_object::Lazy;
 use wire::Method;
 
 use super::call::{Call, PreparedRequest, RequestArgs};
@@ -27,6 +28,7 @@ use super::prepare::prepare_beside;
 use super::refusal::{Checked, Refusal};
 use super::send::perform;
 use super::state::HttpState;
+use super::verbs::not_shared;
 use super::{response, url};
 use crate::Vu;
 use crate::arguments::ArgumentError;
@@ -60,7 +62,7 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
             Shape::Named(names) => names[index].clone(),
         };
         match item_request(&ctx, &vu, &state, &key, item) {
-            Ok(prepared) => calls.push(Rc::new(Call::new(prepared))),
+            Ok(prepared) => calls.push(Call::new(prepared)),
             Err(ArgumentError::Thrown(error)) => return Err(error),
             Err(ArgumentError::Refused(refusal)) => {
                 return refuse(&ctx, &vu, &state, &shape, (index, items.len()), refusal);
@@ -68,7 +70,7 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
         }
     }
     let run = state.run(&vu);
-    vu.block_on(&ctx, all(&vu, &state, &calls, run.batch, run.batch_per_host))?;
+    vu.block_on(&ctx, all(&vu, &state, &mut calls, run.batch, run.batch_per_host))?;
     let thrown = calls.iter().filter(|call| call.prepared.throw).find_map(|call| failure_text(&vu, call));
     if let Some(message) = thrown {
         return Err(go_error::throw(&ctx, &message));
@@ -216,11 +218,12 @@ struct Active<'a> {
 fn all<'a>(
     vu: &'a Vu,
     state: &'a HttpState,
-    calls: &'a [Rc<Call>],
+    calls: &'a mut [Rc<Lazy<Call>>],
     limit: usize,
     per_host: usize,
 ) -> impl Future<Output = ()> + 'a {
     let hosts: Vec<Rc<str>> = calls.iter().map(|call| Rc::from(host(&call.prepared))).collect();
+    let mut calls: Vec<Option<&'a mut Call>> = calls.iter_mut().map(|call| Some(not_shared(call))).collect();
     let unlimited = |n: usize| if n == 0 { usize::MAX } else { n };
     let (limit, per_host) = (unlimited(limit), unlimited(per_host));
     let mut waiting: Vec<usize> = (0..calls.len()).collect();
@@ -234,7 +237,8 @@ fn all<'a>(
                     return true;
                 }
                 *on_host += 1;
-                let future: Sending<'a> = Box::pin(perform(vu, state, &calls[index]));
+                let call = calls[index].take().expect("each is sent once");
+                let future: Sending<'a> = Box::pin(perform(vu, state, call));
                 let wakeup =
                     Arc::new(Wakeup { ready: AtomicBool::new(true), batch: Mutex::new(context.waker().clone()) });
                 active.push(Active { host: Rc::clone(&hosts[index]), future, wakeup });

@@ -3,10 +3,11 @@
 //! Both are plain values. `prepare.rs` makes the first of what a script gave, `send.rs` fills in the second,
 //! `response.rs` shows them to the script.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
 use host::js::Value;
+use host::lazy_object::Lazy;
 use host::memory::Reservation;
 use metrics::SystemTag;
 use wire::cookies::CookieJar;
@@ -56,6 +57,12 @@ pub struct PreparedRequest {
 }
 
 impl PreparedRequest {
+    /// What is sent, unless it cannot be.
+    #[inline]
+    pub fn sendable(&self) -> Option<&Request> {
+        self.sent.request.as_ref().filter(|_| self.unsendable.is_none())
+    }
+
     /// It is sent by a client that the script made.
     pub fn is_of_client(&self) -> bool {
         self.client.is_some()
@@ -95,45 +102,52 @@ pub struct Sent {
 pub struct Call {
     /// What is sent.
     pub prepared: Rc<PreparedRequest>,
-    exchange: OnceCell<Box<Exchange>>,
+    exchange: Option<Exchange>,
     /// The user's memory that a large body takes.
-    memory: OnceCell<Reservation>,
+    memory: Option<Reservation>,
 }
 
 /// Bodies up to this size are not counted as the user's memory: their responses rarely stay.
 const SMALL_BODY: usize = 4 << 10;
 
 impl Call {
-    /// A request not sent yet.
-    pub fn new(prepared: Rc<PreparedRequest>) -> Call {
-        Call { prepared, exchange: OnceCell::new(), memory: OnceCell::new() }
+    /// A request not sent yet, in the block of the response object that will be made of it.
+    #[inline(always)]
+    pub fn new(prepared: Rc<PreparedRequest>) -> Rc<Lazy<Call>> {
+        Rc::new(Lazy::new(Call { prepared, exchange: None, memory: None }))
     }
 
-    /// Counts the body in the user's memory as long as the response lives. One that does not fit there is dropped, and
-    /// its request has failed.
-    fn count_body(&self, vu: &Vu, exchange: &mut Exchange) {
-        let Ok(Response { body: Body::Kept(body), .. }) = &exchange.outcome else { return };
-        if body.len() <= SMALL_BODY {
-            return;
+    /// The request is sent: where what happens goes.
+    #[inline(always)]
+    pub fn begin(&mut self, request: &Request) -> &mut Exchange {
+        self.exchange.insert(Exchange::of(request))
+    }
+
+    /// The last exchange is over. Counts its body in the user's memory as long as the response lives: one that does not
+    /// fit there is dropped, and its request has failed.
+    #[inline]
+    pub fn end(&mut self, vu: &Vu) {
+        if let Some(Exchange { outcome: Ok(Response { body: Body::Kept(body), .. }), .. }) = &self.exchange
+            && body.len() > SMALL_BODY
+        {
+            self.count_body(vu, body.len());
         }
-        match vu.memory().reserve(body.len()) {
-            Ok(reserved) => drop(self.memory.set(reserved)),
+    }
+
+    fn count_body(&mut self, vu: &Vu, bytes: usize) {
+        match vu.memory().reserve(bytes) {
+            Ok(reserved) => self.memory = Some(reserved),
             Err(over) => {
                 let message = format!("response body too large: {over}");
-                exchange.outcome = Err(Failure { step: Step::Receive, kind: FailureKind::BodyTooLarge, message });
+                let failure = Failure { step: Step::Receive, kind: FailureKind::BodyTooLarge, message };
+                self.exchange.iter_mut().for_each(|exchange| exchange.outcome = Err(failure.clone()));
             }
         }
     }
 
-    /// Keeps the last exchange.
-    pub fn finish(&self, vu: &Vu, mut exchange: Box<Exchange>) -> &Exchange {
-        self.count_body(vu, &mut exchange);
-        self.exchange.get_or_init(|| exchange)
-    }
-
     /// The last exchange; `None` when the URL cannot be requested.
     pub fn exchange(&self) -> Option<&Exchange> {
-        self.exchange.get().map(|exchange| &**exchange)
+        self.exchange.as_ref()
     }
 }
 

@@ -116,7 +116,7 @@ mod tests {
             status: 200,
             proto: "HTTP/1.1",
             head: b"HTTP/1.1 200 OK\r\nA: 1\r\n\r\n".as_slice().into(),
-            body: Body::Kept(b"hi".as_slice().into()),
+            body: Body::Kept(wire::Content::copy_of(b"hi")),
         };
         assert_eq!(response_text(&response, false), "Response:\nHTTP/1.1 200 OK\nA: 1\n\n\n");
         assert_eq!(response_text(&response, true), "Response:\nHTTP/1.1 200 OK\nA: 1\n\nhi\n");

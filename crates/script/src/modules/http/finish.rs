@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use host::js::{Ctx, Result, Value};
+use host::lazy_object::Lazy;
 
 use super::call::Call;
 use super::failure_text::failure_text;
@@ -12,7 +13,7 @@ use crate::Vu;
 use crate::go_error;
 
 /// Throws or warns when the request failed, and makes the response. `lent`: see `response::object`.
-pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Call>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
+pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Lazy<Call>>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
     if let Some(message) = failure_text(vu, &call) {
         if call.prepared.throw {
             return Err(go_error::throw(ctx, &message));

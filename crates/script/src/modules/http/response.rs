@@ -10,7 +10,7 @@ use host::bytes;
 use host::js::function::Opt;
 use host::js::prelude::{Func, This};
 use host::js::{Array, ArrayBuffer, Ctx, Object, Result, Value};
-use host::lazy_object::{LazyFields, LazyObject};
+use host::lazy_object::{Lazy, LazyFields, LazyObject};
 use rustc_hash::FxHashMap;
 use wire::cookies::Cookie;
 use wire::field::canonical;
@@ -31,7 +31,7 @@ use crate::json_path::{self, Selector};
 
 /// The response of a request that was sent, or could not be because of its URL.
 /// `lent`: what the script gave as body and was sent without a copy, in the order of the payload's lent segments.
-pub fn object<'js>(ctx: &Ctx<'js>, call: Rc<Call>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
+pub fn object<'js>(ctx: &Ctx<'js>, call: Rc<Lazy<Call>>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
     let kept = (!lent.is_empty()).then(|| list(ctx, lent)).transpose()?;
     LazyObject::create(ctx, call, kept)
 }
@@ -46,7 +46,7 @@ fn list<'js>(ctx: &Ctx<'js>, values: Vec<Value<'js>>) -> Result<Value<'js>> {
 
 /// The response of a request whose arguments were refused; `None` for one that was never looked at.
 pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'js>> {
-    LazyObject::create(ctx, Rc::new(RefusedCall(refusal)), None)
+    LazyObject::create(ctx, Rc::new(Lazy::new(RefusedCall(refusal))), None)
 }
 
 /// What the response to refused arguments is made from.
@@ -98,7 +98,7 @@ fields! {
 
 /// Whether a value is a response, whatever became of its request.
 pub fn is_response(value: &Value<'_>) -> bool {
-    value.is_object() && (LazyObject::data::<Call>(value).is_some() || LazyObject::data::<RefusedCall>(value).is_some())
+    LazyObject::is_of::<Call>(value) || LazyObject::is_of::<RefusedCall>(value)
 }
 
 impl LazyFields for Call {
@@ -319,7 +319,7 @@ fn simple<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Option<Value<'js>>> {
 pub(super) fn content<'js>(ctx: &Ctx<'js>, this: &Value<'js>, wanted: &str) -> Result<::bytes::Bytes> {
     if let Some(call) = LazyObject::unread::<Call>(this, ResponseField::Body as usize) {
         if let Some(Response { body: Body::Kept(bytes), .. }) = call.answer() {
-            return Ok(bytes.clone());
+            return Ok(bytes.to_bytes());
         }
     } else if LazyObject::unread::<RefusedCall>(this, ResponseField::Body as usize).is_some() {
         // RefusedCall arguments: k6 has no bytes there rather than no body.

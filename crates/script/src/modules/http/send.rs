@@ -1,21 +1,21 @@
-//! Sends a prepared request and records what happens. Holds no script value, so the same future serves the functions
-//! that wait, `asyncRequest` and `batch`.
+//! Sends a prepared request and records what happens. Holds no script value, so that the functions that wait,
+//! `asyncRequest` and `batch` share it.
 
 use std::rc::Rc;
 
-use wire::Exchange;
+use wire::{Client, Exchange, Request};
 
-use super::call::Call;
+use super::call::{Call, PreparedRequest};
 use super::intake::Intake;
 use super::record::{SincePlan, record, record_unsent};
-use super::state::HttpState;
+use super::state::{HttpState, RunSettings};
 use crate::Vu;
 
-/// Sends a request and records what happens. Holds no script value.
-pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
-    let (run, prepared) = (state.run(vu), &*call.prepared);
-    let (Some(request), None) = (&prepared.sent.request, &prepared.unsendable) else {
-        return record_unsent(vu, run, prepared);
+/// Sends a request and records what happens.
+pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
+    let prepared = Rc::clone(&call.prepared);
+    let Some(request) = prepared.sendable() else {
+        return record_unsent(vu, state.run(vu), &prepared);
     };
     if let Some(context) = vu.context().filter(|context| context.limit.is_some()) {
         context.wait_turn().await;
@@ -23,9 +23,48 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &Call) {
     if let Intake::Events(events) = &prepared.intake {
         events.ask();
     }
-    let since_plan = SincePlan::begin(vu);
-    let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
-    let before_last = &mut |exchange: &Exchange| record(vu, run, prepared, exchange, &since_plan, false);
-    let exchange = client.send(request, Some(&prepared.jar), before_last).await;
-    record(vu, run, prepared, call.finish(vu, exchange), &since_plan, true);
+    let sender = Sender::of(vu, state, &prepared);
+    let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
+    sender.client.send_into(request, Some(&prepared.jar), before_last, call.begin(request)).await;
+    sender.end(call);
+}
+
+/// Whoever sends one request, from its beginning to its samples.
+pub struct Sender<'a> {
+    /// Sends it.
+    pub client: Rc<Client>,
+    vu: &'a Vu,
+    run: &'a RunSettings,
+    prepared: &'a PreparedRequest,
+    since_plan: SincePlan,
+}
+
+impl<'a> Sender<'a> {
+    /// Who sends a request that begins now.
+    #[inline]
+    pub fn of(vu: &'a Vu, state: &'a HttpState, prepared: &'a PreparedRequest) -> Sender<'a> {
+        let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
+        Sender { client, vu, run: state.run(vu), prepared, since_plan: SincePlan::begin(vu) }
+    }
+
+    /// Records an exchange. `last`: no other one of the request follows.
+    #[inline]
+    pub fn record(&self, exchange: &Exchange, last: bool) {
+        record(self.vu, self.run, self.prepared, exchange, &self.since_plan, last);
+    }
+
+    /// The last exchange is over.
+    #[inline]
+    pub fn end(&self, call: &mut Call) {
+        call.end(self.vu);
+        call.exchange().into_iter().for_each(|exchange| self.record(exchange, true));
+    }
+}
+
+/// The request, if nothing but the network is waited for: no limit of requests, no function of the script that takes
+/// the body.
+#[inline]
+pub fn plain<'a>(vu: &Vu, prepared: &'a PreparedRequest) -> Option<&'a Request> {
+    let is_limited = vu.context().is_some_and(|context| context.limit.is_some());
+    if is_limited || prepared.intake.calling().is_some() { None } else { prepared.sendable() }
 }

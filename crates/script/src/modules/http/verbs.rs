@@ -8,8 +8,9 @@ use host::borrow::Borrows;
 use host::bytes;
 use host::js::prelude::{Func, Opt};
 use host::js::{Ctx, Object, Promise, Result, Value};
+use host::lazy_object::Lazy;
 use host::plain::{self, Plain};
-use wire::Method;
+use wire::{Exchange, Method};
 
 use super::call::{Call, RequestArgs};
 use super::finish::finish;
@@ -18,7 +19,7 @@ use super::page;
 use super::prepare::{prepare, prepare_beside};
 use super::refusal::Refusal;
 use super::response;
-use super::send::perform;
+use super::send::{Sender, perform, plain};
 use super::state::HttpState;
 use crate::Vu;
 use crate::arguments::{ArgumentError, present};
@@ -123,7 +124,7 @@ fn send<'js>(ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>) -> Result<Value<'js>> 
     refuse_in_init(ctx, &vu)?;
     let state = vu.local::<HttpState>();
     Borrows::with(ctx, |borrows| match prepare(ctx, &vu, &state, args, borrows) {
-        Ok(prepared) => complete(ctx, &vu, &state, Rc::new(Call::new(prepared)), borrows),
+        Ok(prepared) => complete(ctx, &vu, &state, Call::new(prepared), borrows),
         Err(error) => refused(ctx, &vu, &state, error),
     })
 }
@@ -133,20 +134,40 @@ pub fn complete<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
     state: &HttpState,
-    call: Rc<Call>,
+    mut call: Rc<Lazy<Call>>,
     borrows: &Borrows<'js>,
 ) -> Result<Value<'js>> {
-    wait(ctx, vu, state, &call)?;
+    wait(ctx, vu, state, not_shared(&mut call))?;
     finish(ctx, vu, call, borrows.values())
 }
 
+/// A request before its response object is made.
+#[inline]
+pub fn not_shared(call: &mut Rc<Lazy<Call>>) -> &mut Call {
+    Rc::get_mut(call).expect("nobody has it before its response object")
+}
+
 /// Waits until the exchanges of a request are over.
-fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &Call) -> Result<()> {
-    // Pinned here: handed over by value, the future's kilobytes would be copied for each request.
+#[inline]
+fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> Result<()> {
+    let prepared = Rc::clone(&call.prepared);
+    let Some(request) = plain(vu, &prepared) else { return wait_for_more(ctx, vu, state, call) };
+    let sender = Sender::of(vu, state, &prepared);
+    let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
+    // Not `perform`: a future that holds another one would be polled through at each turn.
+    vu.block_on(ctx, sender.client.send_into(request, Some(&prepared.jar), before_last, call.begin(request)))?;
+    sender.end(call);
+    Ok(())
+}
+
+/// The same for what is waited for in other ways, or is not sent at all.
+#[inline(never)]
+fn wait_for_more(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> Result<()> {
+    let prepared = Rc::clone(&call.prepared);
     let request = std::pin::pin!(perform(vu, state, call));
-    match &call.prepared.intake {
+    match &prepared.intake {
         Intake::Callback(chunks) => intake::drive(ctx, vu, chunks, request),
-        Intake::Events(events) => events.drive_callback((ctx, vu, &call.prepared.own_tags(vu)), request),
+        Intake::Events(events) => events.drive_callback((ctx, vu, &prepared.own_tags(vu)), request),
         _ => vu.block_on(ctx, request),
     }
 }
@@ -189,8 +210,8 @@ fn async_request<'js>(
     };
     let (sender, sender_state) = (Rc::clone(&vu), Rc::clone(&state));
     let work = async move {
-        let call = Rc::new(Call::new(prepared?));
-        perform(&sender, &sender_state, &call).await;
+        let mut call = Call::new(prepared?);
+        perform(&sender, &sender_state, not_shared(&mut call)).await;
         Ok::<_, Refusal>(call)
     };
     vu.promise(&ctx, work, move |ctx, outcome| {

@@ -27,6 +27,7 @@ use crate::modules::http::plain_response::response;
 use crate::modules::http::prepare::prepare_events;
 use crate::modules::http::send::perform;
 use crate::modules::http::state::HttpState;
+use crate::modules::http::verbs::not_shared;
 
 /// The module.
 pub const MODULE: ModuleDef =
@@ -102,12 +103,12 @@ impl<'js> Session<'_, 'js> {
     fn run(&self, args: &RequestArgs<'_, 'js>, mut reconnects: u32) -> Result<Object<'js>> {
         let (ctx, vu) = (self.ctx, self.vu);
         loop {
-            let call = match prepare_events(ctx, vu, &self.state, args, &self.client.stream) {
-                Ok(prepared) => Rc::new(Call::new(prepared)),
+            let mut call = match prepare_events(ctx, vu, &self.state, args, &self.client.stream) {
+                Ok(prepared) => Call::new(prepared),
                 Err(ArgumentError::Thrown(error)) => return Err(error),
                 Err(ArgumentError::Refused(refusal)) => return self.failed(&refusal.message),
             };
-            self.ask(&call)?;
+            self.ask(not_shared(&mut call))?;
             let url = call.prepared.sent.target.name.to_string();
             let problem = match call.exchange() {
                 Some(Exchange { outcome: Ok(answer), .. }) => self.problem(answer),
@@ -133,7 +134,7 @@ impl<'js> Session<'_, 'js> {
     }
 
     /// One request, until its answer has ended.
-    fn ask(&self, call: &Call) -> Result<()> {
+    fn ask(&self, call: &mut Call) -> Result<()> {
         let tags = call.prepared.own_tags(self.vu);
         let request = std::pin::pin!(perform(self.vu, &self.state, call));
         self.client.stream.drive((self.ctx, self.vu, &tags), request, &mut Setting(self))
