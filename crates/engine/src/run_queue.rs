@@ -260,6 +260,7 @@ impl RunQueue {
     }
 
     /// The user whose turn it is.
+    #[inline(always)]
     fn next(&self) -> Option<usize> {
         let mut turn = self.turn.borrow_mut();
         if turn.is_empty() {
@@ -274,6 +275,7 @@ impl RunQueue {
         turn.pop()
     }
 
+    #[inline(always)]
     fn resume(&self, at: usize) {
         // Taken out, because a user may add another one.
         let Some(mut row) = self.rows.borrow_mut()[at].take() else { return };

@@ -205,7 +205,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
 
     /// Goes on with the job until there is nothing to do, or until what comes next is another kind of work: running
     /// JavaScript, sending, receiving. Whoever has many such jobs does each kind for all before the next.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Advance<E> {
         let resume = match std::mem::replace(&mut self.state, State::Returned) {
             State::Starting => Resume::Run,
@@ -328,10 +328,9 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     /// Polls what the coroutine waits for; how to resume it, unless it continues waiting.
     #[inline]
     fn poll_wait(&mut self, mut wait: NonNull<dyn Wait>, cx: &mut Context<'_>) -> Option<Resume> {
-        if self.switch.stop.is_set() {
+        if self.switch.stop.watch(cx.waker()) {
             return Some(Resume::Stopped);
         }
-        self.switch.stop.register(cx.waker());
         // SAFETY: the coroutine is suspended in `block_on`, whose frame holds the pointee; nobody else uses it.
         match unsafe { wait.as_mut() }.poll(cx) {
             Poll::Ready(()) => Some(Resume::Ready),

@@ -15,6 +15,15 @@ pub trait Stop {
 
     /// Asks to be woken when that changes.
     fn register(&self, waker: &Waker);
+
+    /// Whether it is set; if not, the waker is called when it is.
+    fn watch(&self, waker: &Waker) -> bool {
+        let is_set = self.is_set();
+        if !is_set {
+            self.register(waker);
+        }
+        is_set
+    }
 }
 
 /// The plainest way to stop a coroutine: somebody sets it.

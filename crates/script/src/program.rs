@@ -68,8 +68,10 @@ pub(crate) fn init_ended(
         ScriptError::new(message, exit_code::GENERIC_TIMEOUT)
     };
     match end {
-        Some(JobEnd::Ready(Err(error))) if is_late && error.exit_code == exit_code::GENERIC_TIMEOUT => Err(late("")),
-        Some(JobEnd::Ready(exported)) => exported,
+        Some(JobEnd::Ready(exported)) => match *exported {
+            Err(error) if is_late && error.exit_code == exit_code::GENERIC_TIMEOUT => Err(late("")),
+            exported => exported,
+        },
         _ if is_late => Err(late(&format!("; {}", stuck().message))),
         _ => Err(stuck()),
     }
@@ -306,8 +308,9 @@ impl Program {
             }
         };
         match end {
-            Some(JobEnd::Called(Ok(returned))) => Ok(returned),
-            Some(JobEnd::Called(Err(error))) => Err(call_failed(phase, function, limit, late, error)),
+            Some(JobEnd::Called(returned)) => {
+                (*returned).map_err(|error| call_failed(phase, function, limit, late, error))
+            }
             _ => {
                 let error = call_failed(phase, function, limit, late, CallError::Stopped);
                 let message = format!("{}; {}", error.message, stuck(&guest.fiber, &format!("{function}()")).message);

@@ -87,10 +87,11 @@ pub struct ScriptUser {
 impl VirtualUser for ScriptUser {
     #[inline]
     fn begin(&mut self, iteration: Iteration) {
-        self.fiber.start(Job::Iterate(iteration));
+        let scenario_changed = self.vu.begin_iteration(iteration);
+        self.fiber.start(Job::Iterate { scenario_changed });
     }
 
-    #[inline]
+    #[inline(always)]
     fn resume(&mut self, context: &mut Context<'_>) -> Progress<IterationEnd> {
         match self.fiber.advance(context) {
             Advance::Over(Some(JobEnd::Iteration(end))) => Progress::Over(end),

@@ -6,32 +6,21 @@
 //! network is either handed to `hop` or returned, exactly once.
 
 mod byte_stream;
-mod connect;
-mod connection;
-pub(crate) mod context;
+
 mod datagrams;
-mod dns;
-mod endpoint;
 mod exchange;
 mod hops;
+mod http1;
+mod http2;
 mod http2_call;
-mod http2_connection;
-mod http2_head;
-mod http2_keeper;
-mod http2_pool;
-mod http2_relief;
-mod http2_stream;
-mod http2_upload;
+mod in_flight;
 mod known_requests;
-mod origins;
 mod pool;
-mod proxy;
 mod redirect;
-mod sending;
-mod socks;
-mod transaction;
+mod route;
 mod websocket;
 mod websocket_opening;
+pub(crate) mod worker;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::net::IpAddr;
@@ -39,21 +28,24 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::client::context::IoContext;
-use crate::client::endpoint::Route;
+use crate::client::exchange::Site;
+use crate::client::http1::transaction::Work;
 use crate::client::known_requests::{KnownRequests, PlainHead};
-use crate::client::origins::{Origin, Origins};
 use crate::client::pool::{Kept, Pool};
+use crate::client::route::endpoint::Route;
+use crate::client::route::origins::{Origin, Origins};
+use crate::client::worker::context::IoContext;
 use crate::codec::ContentDecoder;
 use crate::cookies::CookieJar;
 use crate::departures::Checker;
 use crate::failure::Failure;
 use crate::field;
+use crate::h1::decode::Handling;
 use crate::h1::encode::RequestHead;
 use crate::io::stamps::Tick;
 use crate::link::Link;
 use crate::payload::Payload;
-use crate::request::Request;
+use crate::request::{BodyUse, Method, Request};
 use crate::response::Marks;
 use crate::room::{Budget, Room};
 use crate::settings::Settings;
@@ -62,13 +54,13 @@ use crate::url::Url;
 
 pub use crate::tls::config::TlsConfigs;
 pub use byte_stream::{ByteStream, StreamDial, StreamOpening, StreamTls, StreamTraffic};
-pub use connection::ConnectionInfo;
 pub use datagrams::DatagramSocket;
-pub use dns::{ask_system, hear_of_slow_lookups};
 pub use exchange::Exchange;
+pub use http1::connection::ConnectionInfo;
+pub use http2::pool::Http2Pool;
 pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
-pub use http2_pool::Http2Pool;
-pub use sending::Sending;
+pub use in_flight::InFlight;
+pub use route::dns::{ask_system, hear_of_slow_lookups};
 pub use websocket::{Broken, WebSocket};
 pub use websocket_opening::{Ask, Opening};
 
@@ -212,11 +204,12 @@ impl Client {
         jar: Option<&'a CookieJar>,
         hop: &'a mut dyn FnMut(&Exchange),
         exchange: &'a mut Exchange,
-    ) -> Sending<'a> {
-        Sending::new(self, request, jar, hop, exchange)
+    ) -> InFlight<'a> {
+        InFlight::new(self, request, jar, hop, exchange)
     }
 
     /// What a plain request needs to be sent at once: its head, which nothing is added to, and a kept connection.
+    #[inline]
     fn ready(&self, request: &Request, jar: Option<&CookieJar>) -> Option<(PlainHead, Kept)> {
         if !request.cookies.is_empty() || jar.is_some_and(|jar| !jar.is_empty()) || self.watch.get().is_some() {
             return None;
@@ -259,6 +252,25 @@ impl Client {
             return None;
         }
         Some(worker.known.learn(&worker.io, request, origin, head))
+    }
+
+    /// Where requests to an origin go.
+    #[inline]
+    fn site<'a>(&'a self, origin: &'a Origin) -> Site<'a> {
+        Site { io: &self.worker.io, pool: &self.pool, endpoint: &origin.endpoint }
+    }
+
+    #[inline]
+    fn work<'a>(
+        &'a self,
+        method: &Method,
+        body: Option<&'a Payload>,
+        body_use: &'a BodyUse,
+        clock: &HopClock,
+    ) -> Work<'a> {
+        let heads = &self.worker.io.heads;
+        let handling = Handling { is_bodiless: *method == Method::Head, body_use, room: &self.room, heads };
+        Work { body: body.map_or(&[], Payload::segments), deadline: clock.deadline, handling }
     }
 
     /// What the connection to a URL may speak.
@@ -305,6 +317,7 @@ struct HopClock {
 }
 
 impl HopClock {
+    #[inline]
     fn start(io: &IoContext, request: &Request) -> HopClock {
         let asked = Tick::now();
         io.stamps.refresh_at(asked);

@@ -34,10 +34,10 @@ pub enum Body {
 
 /// The bytes of a body. Short ones lie in the response itself: most answers of an API need no memory of their own.
 #[derive(Clone)]
-pub struct Content(Kept);
+pub struct Content(Stored);
 
 #[derive(Clone)]
-enum Kept {
+enum Stored {
     Short(u8, [u8; SHORT]),
     Long(Bytes),
 }
@@ -50,18 +50,18 @@ impl Content {
     #[inline]
     pub fn copy_of(bytes: &[u8]) -> Content {
         if bytes.len() > SHORT {
-            return Content(Kept::Long(Bytes::copy_from_slice(bytes)));
+            return Content(Stored::Long(Bytes::copy_from_slice(bytes)));
         }
         let mut short = [0; SHORT];
         short[..bytes.len()].copy_from_slice(bytes);
-        Content(Kept::Short(bytes.len() as u8, short))
+        Content(Stored::Short(bytes.len() as u8, short))
     }
 
     /// The bytes as others share them.
     pub fn to_bytes(&self) -> Bytes {
         match &self.0 {
-            Kept::Short(..) => Bytes::copy_from_slice(self),
-            Kept::Long(bytes) => bytes.clone(),
+            Stored::Short(..) => Bytes::copy_from_slice(self),
+            Stored::Long(bytes) => bytes.clone(),
         }
     }
 }
@@ -78,23 +78,23 @@ impl Deref for Content {
     #[inline]
     fn deref(&self) -> &[u8] {
         match &self.0 {
-            Kept::Short(length, bytes) => &bytes[..usize::from(*length)],
-            Kept::Long(bytes) => bytes,
+            Stored::Short(length, bytes) => &bytes[..usize::from(*length)],
+            Stored::Long(bytes) => bytes,
         }
     }
 }
 
 impl From<Bytes> for Content {
     fn from(bytes: Bytes) -> Content {
-        Content(Kept::Long(bytes))
+        Content(Stored::Long(bytes))
     }
 }
 
 impl From<Content> for Bytes {
     fn from(content: Content) -> Bytes {
         match content.0 {
-            Kept::Short(..) => content.to_bytes(),
-            Kept::Long(bytes) => bytes,
+            Stored::Short(..) => content.to_bytes(),
+            Stored::Long(bytes) => bytes,
         }
     }
 }
@@ -168,7 +168,7 @@ mod tests {
         let bytes: Vec<u8> = (0..=u8::MAX).collect();
         for length in [0, 1, SHORT - 1, SHORT, SHORT + 1, 256] {
             let content = Content::copy_of(&bytes[..length]);
-            assert_eq!((&*content, matches!(content.0, Kept::Short(..))), (&bytes[..length], length <= SHORT));
+            assert_eq!((&*content, matches!(content.0, Stored::Short(..))), (&bytes[..length], length <= SHORT));
             assert_eq!((&content.to_bytes()[..], &Bytes::from(content)[..]), (&bytes[..length], &bytes[..length]));
         }
         assert_eq!(format!("{:?}", Content::copy_of(b"a\0")), "b\"a\\0\"");

@@ -34,6 +34,7 @@ impl Transport {
     }
 
     /// Writes until everything is with the kernel.
+    #[inline]
     pub(crate) fn poll_send(
         &mut self,
         cx: &mut Context<'_>,
@@ -158,6 +159,7 @@ impl Transport {
     }
 
     /// As `poll_receive`, with one read of at most this many bytes where nothing is encrypted.
+    #[inline]
     pub(crate) fn poll_receive_some(
         &mut self,
         cx: &mut Context<'_>,
@@ -179,6 +181,7 @@ impl Transport {
     }
 
     /// Whether nothing but TLS' own messages (session tickets) arrived since it was last read.
+    #[inline]
     pub(crate) fn is_quiet(&mut self, buffers: &Buffers) -> bool {
         if self.socket.is_quiet() {
             return true;

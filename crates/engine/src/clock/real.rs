@@ -236,7 +236,8 @@ impl Clock for RealClock {
     #[inline]
     fn now(&self) -> Duration {
         let (now, origin) = (clock_gettime(ClockId::Monotonic), self.origin.kernel);
-        let (mut seconds, mut nanos) = (now.tv_sec - origin.as_secs() as i64, now.tv_nsec - i64::from(origin.subsec_nanos()));
+        let (mut seconds, mut nanos) =
+            (now.tv_sec - origin.as_secs() as i64, now.tv_nsec - i64::from(origin.subsec_nanos()));
         if nanos < 0 {
             (seconds, nanos) = (seconds - 1, nanos + 1_000_000_000);
         }

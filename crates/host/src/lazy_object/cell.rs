@@ -19,7 +19,7 @@ pub struct Lazy<T> {
 }
 
 /// What has to be known of the data's type.
-pub(super) struct Kind {
+pub(super) struct DataKind {
     pub of: TypeId,
     /// The value of a field; for data of this type alone.
     field: for<'js> unsafe fn(&LazyCell, &Ctx<'js>, usize) -> rquickjs::Result<Value<'js>>,
@@ -30,7 +30,7 @@ pub(super) struct Kind {
 }
 
 impl<T: LazyFields> Lazy<T> {
-    const KIND: &'static Kind = &Kind {
+    const KIND: &'static DataKind = &DataKind {
         of: TypeId::of::<T>(),
         field: |cell, ctx, index| {
             // SAFETY: the cell is in a block with a `T`, because this function is in its table.
@@ -47,8 +47,11 @@ impl<T: LazyFields> Lazy<T> {
     };
 
     /// A block without an object.
+    // The data is made where it stays: made first, it would be copied into the block, which costs more than filling it
+    // in.
     #[inline(always)]
-    pub fn new(data: T) -> Lazy<T> {
+    pub fn new(data: impl FnOnce() -> T) -> Rc<Lazy<T>> {
+        let mut block = Rc::<Lazy<T>>::new_uninit();
         let cell = LazyCell {
             kind: Self::KIND,
             atoms: RefCell::new(None),
@@ -56,7 +59,9 @@ impl<T: LazyFields> Lazy<T> {
             slots: RefCell::default(),
             expanded: Cell::new(false),
         };
-        Lazy { cell, data }
+        Rc::get_mut(&mut block).expect("nobody else has it yet").write(Lazy { cell, data: data() });
+        // SAFETY: it was written just now.
+        unsafe { block.assume_init() }
     }
 
     /// The block that a cell is in, if its data is a `T`.
@@ -111,7 +116,7 @@ impl Slot {
 
 /// What a lazy object needs beside its data.
 pub(super) struct LazyCell {
-    pub kind: &'static Kind,
+    pub kind: &'static DataKind,
     /// There as long as the object lives.
     pub atoms: RefCell<Option<Rc<FieldAtoms>>>,
     /// `JS_UNDEFINED` when there is none; owned.

@@ -172,7 +172,7 @@ mod tests {
     fn eval(source: &str) -> (String, u32) {
         crate::test_user::with_user(|ctx| {
             let count = Rc::new(Cell::new(0));
-            let object = LazyObject::create(ctx, Rc::new(Lazy::new(Answer(count.clone()))), None).unwrap();
+            let object = LazyObject::create(ctx, Lazy::new(|| Answer(count.clone())), None).unwrap();
             assert!(Rc::ptr_eq(&LazyObject::data::<Answer>(&object).unwrap().0, &count));
             ctx.globals().set("o", object).unwrap();
             let text: rquickjs::Result<rquickjs::Coerced<String>> = ctx.eval(source);

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::{Iteration, IterationEnd};
+use engine::IterationEnd;
 use host::js::{Ctx, Error, Function, Object, Value};
 use host::log::{Level, Record};
 use host::{Jobs, Phase, object};
@@ -21,20 +21,20 @@ use crate::vu::Vu;
 pub(crate) enum Job {
     /// Run the init code. The first job, and only the first.
     Init,
-    /// Run one iteration.
-    Iterate(Iteration),
+    /// Run the iteration that was begun; whether its scenario is another than the last one's.
+    Iterate { scenario_changed: bool },
     /// Call an exported function once, with an argument in JSON.
     Call { phase: Phase, function: String, argument: Option<Arc<str>> },
 }
 
-/// How a job ended.
+/// How a job ended. What is not for every iteration is boxed: an end is moved several times.
 pub(crate) enum JobEnd {
     /// Init code.
-    Ready(Result<Exported, ScriptError>),
+    Ready(Box<Result<Exported, ScriptError>>),
     /// An iteration.
     Iteration(IterationEnd),
     /// A call; what it returned.
-    Called(Result<Returned, CallError>),
+    Called(Box<Result<Returned, CallError>>),
 }
 
 /// What init code exports.
@@ -72,20 +72,20 @@ pub(super) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>, jobs: &Jobs<Job, JobEnd>) {
     let mut user = match initialised.and_then(|exports| vu.script.unhandled.take().map_or(Ok(exports), Err)) {
         Ok(exports) => User { exports, exec: None, data: None },
         Err(error) => {
-            jobs.next(JobEnd::Ready(Err(error)));
+            jobs.next(JobEnd::Ready(Box::new(Err(error))));
             return;
         }
     };
-    let mut end = JobEnd::Ready(user.exported(ctx, vu));
+    let mut end = JobEnd::Ready(Box::new(user.exported(ctx, vu)));
     host::trim_objects(ctx);
     vu.switch().trim_stack();
     while let Some(job) = jobs.next(end) {
         end = match job {
-            Job::Iterate(iteration) => JobEnd::Iteration(user.iterate(ctx, vu, iteration)),
+            Job::Iterate { scenario_changed } => JobEnd::Iteration(user.iterate(ctx, vu, scenario_changed)),
             Job::Call { phase, function, argument } => {
-                JobEnd::Called(user.call(ctx, vu, phase, &function, argument.as_deref()))
+                JobEnd::Called(Box::new(user.call(ctx, vu, phase, &function, argument.as_deref())))
             }
-            Job::Init => JobEnd::Ready(user.exported(ctx, vu)),
+            Job::Init => JobEnd::Ready(Box::new(user.exported(ctx, vu))),
         };
     }
 }
@@ -138,8 +138,7 @@ impl<'js> User<'js> {
         Ok(exported)
     }
 
-    fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, iteration: Iteration) -> IterationEnd {
-        let scenario_changed = vu.begin_iteration(iteration);
+    fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, scenario_changed: bool) -> IterationEnd {
         vu.shared.modules.builtins().on_iteration_start.iter().for_each(|hook| hook(ctx));
         host::space_collections(ctx);
         let outcome = globals::begin_iteration(ctx, vu, scenario_changed).and_then(|()| self.run_iteration(ctx, vu));

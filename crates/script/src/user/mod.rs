@@ -28,7 +28,7 @@ pub(crate) fn make(
     role: Role,
 ) -> Result<(UserFiber, Rc<Vu>), ScriptError> {
     let vu = Vu::new(shared.clone(), worker, role, globals::HIDDEN);
-    let fiber = coroutine(&vu, main::run, |error| JobEnd::Ready(Err(error)))?;
+    let fiber = coroutine(&vu, main::run, |error| JobEnd::Ready(Box::new(Err(error))))?;
     Ok((fiber, vu))
 }
 

@@ -272,6 +272,7 @@ impl Vu {
     }
 
     /// Prepares for an iteration; whether its scenario is another than the last one's.
+    #[inline]
     pub(crate) fn begin_iteration(&self, iteration: Iteration) -> bool {
         let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
         if !same {
@@ -321,6 +322,7 @@ impl Vu {
     }
 
     /// Counts the iteration. What it moved is reported by `report_data`, once the engine has said when it ended.
+    #[inline]
     pub(crate) fn end_iteration(&self) {
         self.iterations_done.set(self.iterations_done.get() + 1);
         if !self.traffic.is_zero() {
@@ -336,6 +338,7 @@ impl Vu {
     }
 
     /// Reports the bytes moved until `at_ns`, also none: k6 has both metrics in every run.
+    #[inline]
     pub(crate) fn report_data(&self, at_ns: u64) {
         let (recorder, key) = (self.recorder(), self.tags_key());
         self.traffic.report(recorder, key, at_ns, || {
@@ -393,6 +396,7 @@ impl Vu {
     }
 
     /// Counts the requests that an interruption, an exception or a rejection has just cut short, with their bytes.
+    #[inline]
     pub(crate) fn count_abandoned(&self) {
         let wire::abandoned::Abandoned { requests, bytes_sent, bytes_received } = wire::abandoned::take();
         self.count_data(bytes_sent, bytes_received);

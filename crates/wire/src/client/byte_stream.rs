@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::client::connect::{self, Unopened};
-use crate::client::endpoint::{Address, Endpoint, Route};
+use crate::client::route::connect::{self, Unopened};
+use crate::client::route::endpoint::{Address, Endpoint, Route};
 use crate::client::{Client, ClientContext};
 use crate::failure::{Failure, Step};
 use crate::failure_map;

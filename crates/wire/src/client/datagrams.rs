@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::UdpSocket;
 
 use crate::client::Client;
-use crate::client::endpoint::Address;
+use crate::client::route::endpoint::Address;
 use crate::failure::{Failure, FailureKind, Step};
 
 /// A socket that sends to one peer and receives from it alone. It is closed by dropping it.

@@ -9,26 +9,24 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 
 use crate::abandoned::{self, Abandoned};
-use crate::client::connect::{self, Unopened};
-use crate::client::connection::Connection;
-use crate::client::connection::ConnectionInfo;
-use crate::client::context::IoContext;
-use crate::client::endpoint::{Endpoint, Route, Speaks};
-use crate::client::http2_connection::{SharedConnection, Slot};
-use crate::client::http2_head::read_head;
-use crate::client::http2_pool::{Seat, Turn};
-use crate::client::http2_stream::{Ended, Stream};
+use crate::client::http1::connection::Connection;
+use crate::client::http1::connection::ConnectionInfo;
+use crate::client::http1::transaction::{End, Outcome, Parties, Transaction, Work};
+use crate::client::http2::connection::{SharedConnection, Slot};
+use crate::client::http2::head::read_head;
+use crate::client::http2::pool::{Seat, Turn};
+use crate::client::http2::stream::{Ended, Stream};
 use crate::client::pool::{Kept, Pool};
-use crate::client::transaction::{End, Outcome, Parties, Transaction, Work};
+use crate::client::route::connect::{self, Unopened};
+use crate::client::route::endpoint::{Endpoint, Route, Speaks};
+use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h2::Http2Head;
 use crate::h2::error_code::NO_ERROR;
 use crate::io::stamps::Tick;
-use crate::payload::Segment;
-use crate::request::{BodyUse, Method, Request};
+use crate::request::{Method, Request};
 use crate::response::{Marks, Response};
-use crate::room::Room;
 use crate::timings::Timings;
 use crate::url::Url;
 
@@ -57,25 +55,34 @@ pub struct Exchange {
     pub is_upload_cut: bool,
 }
 
-/// One hop ready to go: the head is bytes already.
+/// One hop ready to go, beside its head.
 pub(crate) struct Outgoing<'a> {
     pub(crate) method: &'a Method,
-    /// The whole head, empty line included; see `h1::encode::RequestHead`.
-    pub(crate) head: &'a [u8],
-    pub(crate) body: &'a [Segment],
-    pub(crate) body_use: &'a BodyUse,
-    pub(crate) deadline: Option<Tick>,
+    /// The caller's headers: Idempotency-Key among them makes a repetition harmless whatever the method.
+    pub(crate) headers: &'a [(String, String)],
     /// When the request was asked for. A kept connection is had at once, and sending begins then: it covers the making
     /// of the head, as in Go, which writes it after it got the connection.
     pub(crate) asked: Tick,
-    /// The caller's headers: Idempotency-Key among them makes a repetition harmless whatever the method.
-    pub(crate) headers: &'a [(String, String)],
     /// The connection is for this request alone; the head says `Connection: close`.
     pub(crate) close: bool,
-    /// Where the head is kept as HTTP/2 writes it, if it is kept.
+    pub(crate) work: Work<'a>,
+}
+
+/// The head of a hop.
+#[derive(Clone, Copy)]
+pub(crate) struct WrittenHead<'a> {
+    /// The whole of it, empty line included; see `h1::encode::RequestHead`.
+    pub(crate) bytes: &'a [u8],
+    /// Where it is kept as HTTP/2 writes it, if it is kept.
     pub(crate) http2: Option<&'a OnceCell<Http2Head>>,
-    /// Where a body that is kept finds room.
-    pub(crate) room: &'a Rc<Room>,
+}
+
+/// Where a hop goes to, and whose connections it may use.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'a> {
+    pub(crate) io: &'a IoContext,
+    pub(crate) pool: &'a Pool,
+    pub(crate) endpoint: &'a Rc<Endpoint>,
 }
 
 impl Outgoing<'_> {
@@ -86,17 +93,6 @@ impl Outgoing<'_> {
         ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&self.method.as_str()) || has_key()
     }
 
-    fn work(&self) -> Work<'_> {
-        Work {
-            head: self.head,
-            body: self.body,
-            is_bodiless: Work::is_bodiless(self.method),
-            body_use: self.body_use,
-            deadline: self.deadline,
-            room: self.room,
-        }
-    }
-
     /// A kept connection that the server closed just before the request reached it is no failure of the request: it is
     /// sent once more, on a new connection. The first try is not an exchange of its own; its bytes are counted.
     ///
@@ -104,6 +100,7 @@ impl Outgoing<'_> {
     /// it. That is when the kernel took nothing of it, or when the server closed in an orderly way and, by its own
     /// TCP's word, had received not one byte by then (each segment it sends acknowledges all that came before). A reset
     /// gives no such word: the acknowledgement may have been delayed and lost with it.
+    #[inline]
     fn deserves_another_try(&self, hop: &Exchange, outcome: &Outcome, connection: &Connection) -> bool {
         let Err(failure) = &hop.outcome else { return false };
         if !connection.info.reused || outcome.first.is_some() {
@@ -124,33 +121,32 @@ impl Outgoing<'_> {
 /// `resolve` says where to connect to; it is asked only when no idle connection serves. `hop` comes from
 /// `Exchange::begin` and holds what happened afterwards.
 pub(crate) async fn exchange(
-    io: &IoContext,
-    pool: &Pool,
-    endpoint: &Rc<Endpoint>,
+    site: Site<'_>,
+    head: WrittenHead<'_>,
     out: &Outgoing<'_>,
     resolve: impl AsyncFn() -> Result<Route, Failure>,
     hop: &mut Exchange,
 ) -> Marks {
-    if let Some(kept) = pool.have(io, endpoint)
-        && let Some(marks) = attempt_any(io, pool, endpoint, out, (kept, out.asked), hop).await
+    if let Some(kept) = site.pool.have(site.io, site.endpoint)
+        && let Some(marks) = attempt_any(site, head, out, (kept, out.asked), hop).await
     {
         return marks;
     }
     // Boxed: the way to a new connection is long and rarely taken; what keeps one should not carry the room for it.
-    Box::pin(exchange_anew(io, pool, endpoint, out, resolve, hop)).await
+    Box::pin(exchange_anew(site, head, out, resolve, hop)).await
 }
 
 /// The same on a new connection.
 pub(crate) async fn exchange_anew(
-    io: &IoContext,
-    pool: &Pool,
-    endpoint: &Rc<Endpoint>,
+    site: Site<'_>,
+    head: WrittenHead<'_>,
     out: &Outgoing<'_>,
     resolve: impl AsyncFn() -> Result<Route, Failure>,
     hop: &mut Exchange,
 ) -> Marks {
+    let io = site.io;
     for refused in 0..TRIES {
-        let kept = match connection(io, pool, endpoint, out, &resolve, hop).await {
+        let kept = match connection(site, out, &resolve, hop).await {
             Ok(kept) => kept,
             Err(Unopened { failure, sent, received }) => {
                 hop.bytes_sent += sent;
@@ -159,7 +155,7 @@ pub(crate) async fn exchange_anew(
                 return Marks::default();
             }
         };
-        if let Some(marks) = attempt_any(io, pool, endpoint, out, (kept, Tick::now()), hop).await {
+        if let Some(marks) = attempt_any(site, head, out, (kept, Tick::now()), hop).await {
             return marks;
         }
         if hop.outcome.as_ref().is_err_and(|failure| matches!(failure.kind, FailureKind::Http2Stream(_)))
@@ -183,16 +179,14 @@ const TRIES: u32 = 7;
 async fn pause(io: &IoContext, out: &Outgoing<'_>, refused: u32) -> bool {
     let Some(doublings) = refused.checked_sub(1) else { return true };
     let end = Instant::now() + Duration::from_secs(1 << doublings);
-    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+    let deadline = out.work.deadline.map(|tick| io.stamps.instant(tick));
     tokio::time::sleep_until(deadline.map_or(end, |deadline| deadline.min(end)).into()).await;
     deadline.is_none_or(|deadline| end < deadline)
 }
 
 /// A connection to the endpoint: a new one, or a place on one of HTTP/2 which another request has opened meanwhile.
 async fn connection(
-    io: &IoContext,
-    pool: &Pool,
-    endpoint: &Rc<Endpoint>,
+    Site { io, pool, endpoint }: Site<'_>,
     out: &Outgoing<'_>,
     resolve: &impl AsyncFn() -> Result<Route, Failure>,
     hop: &mut Exchange,
@@ -200,7 +194,7 @@ async fn connection(
     let http2 = pool.http2();
     let mut opening = None;
     if !out.close && http2.serves(endpoint) {
-        let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+        let deadline = out.work.deadline.map(|tick| io.stamps.instant(tick));
         match http2.turn(endpoint, deadline).await? {
             Turn::Seat(seat) => return Ok(Kept::Shared(seat)),
             Turn::Open(begun) => opening = Some(begun),
@@ -234,41 +228,43 @@ async fn connection(
 
 /// One try on this connection, which has been had at `start`. `None` when it must be repeated on another one.
 async fn attempt_any(
-    io: &IoContext,
-    pool: &Pool,
-    endpoint: &Rc<Endpoint>,
+    site: Site<'_>,
+    head: WrittenHead<'_>,
     out: &Outgoing<'_>,
     (kept, start): (Kept, Tick),
     hop: &mut Exchange,
 ) -> Option<Marks> {
     match kept {
-        Kept::Own(connection) => attempt(io, pool, endpoint, out, connection, start, hop).await,
-        Kept::Shared(seat) => attempt_http2(io, endpoint, out, seat, start, hop).await,
+        Kept::Own(connection) => {
+            let mut leased = Leased::new(site.io, out, connection, start);
+            let end = poll_fn(|cx| leased.poll(cx, site.io, head, out, hop)).await;
+            leased.end(end, site, head, out, hop)
+        }
+        Kept::Shared(seat) => attempt_http2(site, head, out, (seat, start), hop).await,
     }
 }
 
 /// One try on a stream of this connection. `None` when the server has not processed it: it must be repeated.
 pub(crate) async fn attempt_http2(
-    io: &IoContext,
-    endpoint: &Endpoint,
+    Site { io, endpoint, .. }: Site<'_>,
+    head: WrittenHead<'_>,
     out: &Outgoing<'_>,
-    seat: Seat,
-    start: Tick,
+    (seat, start): (Seat, Tick),
     hop: &mut Exchange,
 ) -> Option<Marks> {
     hop.timings.blocked = start.since(out.asked);
     let shared = seat.shared();
     let info = shared.info();
     let read;
-    let head = match out.http2.and_then(OnceCell::get) {
-        Some(head) => head,
+    let fields = match head.http2.and_then(OnceCell::get) {
+        Some(fields) => fields,
         None => match refuse_coding(out.headers)
-            .and_then(|()| read_head(out.head, endpoint.tls.is_some(), out.http2.is_some()))
+            .and_then(|()| read_head(head.bytes, endpoint.tls.is_some(), head.http2.is_some()))
         {
-            Ok(head) => match out.http2 {
-                Some(kept) => kept.get_or_init(|| head),
+            Ok(fields) => match head.http2 {
+                Some(kept) => kept.get_or_init(|| fields),
                 None => {
-                    read = head;
+                    read = fields;
                     &read
                 }
             },
@@ -278,7 +274,7 @@ pub(crate) async fn attempt_http2(
             }
         },
     };
-    let Some(mut stream) = Stream::begin(Slot::of(Rc::clone(shared)), io, head, &out.work()) else {
+    let Some(mut stream) = Stream::begin(Slot::of(Rc::clone(shared)), io, fields, &out.work) else {
         hop.outcome = Err(failure_map::http2_excluded(NO_ERROR, Step::Send));
         return None;
     };
@@ -321,24 +317,9 @@ fn doubt_prior_knowledge(outcome: &mut Result<Response, Failure>) {
     }
 }
 
-/// One try on this connection, which has been had at `start`. `None` when it must be repeated on a new one.
-async fn attempt(
-    io: &IoContext,
-    pool: &Pool,
-    endpoint: &Rc<Endpoint>,
-    out: &Outgoing<'_>,
-    connection: Box<Connection>,
-    start: Tick,
-    hop: &mut Exchange,
-) -> Option<Marks> {
-    let mut attempt = Attempt::new(io, out, connection, start);
-    let end = poll_fn(|cx| attempt.poll(cx, io, out, hop)).await;
-    attempt.end(end, io, pool, endpoint, out, hop)
-}
-
 /// One try on a connection of HTTP/1.1. Who drives it shows it the request and the hop at each turn. Dropped while it
 /// is under way, its bytes are counted as abandoned.
-pub(crate) struct Attempt {
+pub(crate) struct Leased {
     transaction: Transaction,
     /// There until the end.
     connection: Option<Box<Connection>>,
@@ -348,12 +329,12 @@ pub(crate) struct Attempt {
     sent_before: u64,
 }
 
-impl Attempt {
-    #[inline]
-    pub(crate) fn new(io: &IoContext, out: &Outgoing<'_>, connection: Box<Connection>, start: Tick) -> Attempt {
-        let transaction = Transaction::new(&connection, io, &out.work());
+impl Leased {
+    #[inline(always)]
+    pub(crate) fn new(io: &IoContext, out: &Outgoing<'_>, connection: Box<Connection>, start: Tick) -> Leased {
+        let transaction = Transaction::new(&connection, io, &out.work);
         let sent_before = connection.transport.sent;
-        Attempt { transaction, connection: Some(connection), start, sent_before }
+        Leased { transaction, connection: Some(connection), start, sent_before }
     }
 
     /// Goes on until it is over; `end` takes what comes out.
@@ -362,11 +343,13 @@ impl Attempt {
         &mut self,
         cx: &mut Context<'_>,
         io: &IoContext,
+        head: WrittenHead<'_>,
         out: &Outgoing<'_>,
         hop: &mut Exchange,
     ) -> Poll<End> {
         let connection = self.connection.as_mut().expect("it is not over");
-        self.transaction.poll(cx, &mut Parties { connection, io, work: out.work(), place: &mut hop.outcome })
+        let place = &mut hop.outcome;
+        self.transaction.poll(cx, &mut Parties { connection, io, head: head.bytes, work: &out.work, place })
     }
 
     /// Gives the connection back and fills in what happened. `None` when the request must be repeated on a new one.
@@ -374,16 +357,14 @@ impl Attempt {
     pub(crate) fn end(
         &mut self,
         end: End,
-        io: &IoContext,
-        pool: &Pool,
-        endpoint: &Rc<Endpoint>,
+        Site { io, pool, endpoint }: Site<'_>,
+        head: WrittenHead<'_>,
         out: &Outgoing<'_>,
         hop: &mut Exchange,
     ) -> Option<Marks> {
         let mut connection = self.connection.take().expect("it ends once");
-        let start = self.start;
-        let parties =
-            &mut Parties { connection: &mut connection, io, work: out.work(), place: &mut hop.outcome };
+        let (start, place) = (self.start, &mut hop.outcome);
+        let parties = &mut Parties { connection: &mut connection, io, head: head.bytes, work: &out.work, place };
         let outcome = self.transaction.outcome(end, start, parties);
         hop.timings.blocked = start.since(out.asked);
         // Before the counts are taken over: it looks at what was sent.
@@ -400,7 +381,7 @@ impl Attempt {
     }
 }
 
-impl Drop for Attempt {
+impl Drop for Leased {
     fn drop(&mut self) {
         if let Some(connection) = &self.connection {
             let (bytes_sent, bytes_received) = (connection.transport.sent, connection.transport.received);
@@ -419,7 +400,7 @@ async fn open(
     timings: &mut Timings,
 ) -> Result<Box<Connection>, Unopened> {
     let lookup = Instant::now();
-    let deadline = out.deadline.map(|tick| io.stamps.instant(tick));
+    let deadline = out.work.deadline.map(|tick| io.stamps.instant(tick));
     let route = match deadline {
         Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {
             Ok(route) => route,
@@ -428,7 +409,7 @@ async fn open(
         None => resolve().await,
     };
     timings.looking_up = lookup.elapsed();
-    connect::open(io, endpoint, &route?, out.deadline, timings).await
+    connect::open(io, endpoint, &route?, out.work.deadline, timings).await
 }
 
 impl Exchange {

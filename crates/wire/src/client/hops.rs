@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use super::{Client, HopClock};
 use crate::auth::{self, Challenge, Subject};
-use crate::client::exchange::{Exchange, Outgoing, exchange};
-use crate::client::origins::Origin;
+use crate::client::exchange::{Exchange, Outgoing, WrittenHead, exchange};
 use crate::client::redirect::{Hop, NextHop};
+use crate::client::route::origins::Origin;
 use crate::codec::Undecoded;
 use crate::cookies::{self, CookieJar, cookie_header};
 use crate::failure::{Failure, FailureKind, Step};
@@ -94,18 +94,14 @@ impl Client {
         }
         let out = Outgoing {
             method: &at.method,
-            head: &head,
-            body: at.body.map_or(&[], Payload::segments),
-            body_use: &request.body_use,
-            deadline: clock.deadline,
-            asked: clock.asked,
             headers: &headers,
+            asked: clock.asked,
             close: self.worker.settings.no_connection_reuse,
-            http2: None,
-            room: &self.room,
+            work: self.work(&at.method, at.body, &request.body_use, clock),
         };
         let route = async || self.route(&origin).await;
-        let marks = exchange(io, &self.pool, &origin.endpoint, &out, route, hop).await;
+        let bytes = WrittenHead { bytes: &head, http2: None };
+        let marks = exchange(self.site(&origin), bytes, &out, route, hop).await;
         io.return_head(head);
         marks
     }

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::client::connect::{self, Unopened};
-use crate::client::http2_connection::{Drive, SharedConnection, Slot};
-use crate::client::http2_stream::too_large;
+use crate::client::http2::connection::{Drive, SharedConnection, Slot};
+use crate::client::http2::stream::too_large;
+use crate::client::route::connect::{self, Unopened};
 use crate::client::{Client, ClientContext, ConnectionInfo};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;

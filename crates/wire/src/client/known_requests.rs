@@ -9,8 +9,9 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::client::context::IoContext;
-use crate::client::origins::Origin;
+use crate::client::exchange::WrittenHead;
+use crate::client::route::origins::Origin;
+use crate::client::worker::context::IoContext;
 use crate::h2::Http2Head;
 use crate::payload::Payload;
 use crate::recent::Recent;
@@ -93,18 +94,11 @@ impl PlainHead {
         }
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    #[inline]
+    pub(crate) fn head(&self) -> WrittenHead<'_> {
         match self {
-            PlainHead::Known(known) => &known.head,
-            PlainHead::Once(_, head) => head,
-        }
-    }
-
-    /// Where the head is kept as HTTP/2 writes it.
-    pub(crate) fn http2(&self) -> Option<&OnceCell<Http2Head>> {
-        match self {
-            PlainHead::Known(known) => Some(&known.http2),
-            PlainHead::Once(..) => None,
+            PlainHead::Known(known) => WrittenHead { bytes: &known.head, http2: Some(&known.http2) },
+            PlainHead::Once(_, head) => WrittenHead { bytes: head, http2: None },
         }
     }
 

@@ -8,10 +8,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::client::connection::Connection;
-use crate::client::context::IoContext;
-use crate::client::endpoint::{Endpoint, Speaks};
-use crate::client::http2_pool::{Http2Pool, Seat};
+use crate::client::http1::connection::Connection;
+use crate::client::http2::pool::{Http2Pool, Seat};
+use crate::client::route::endpoint::{Endpoint, Speaks};
+use crate::client::worker::context::IoContext;
 
 /// Connections by endpoint.
 pub(crate) struct Pool {
@@ -49,10 +49,13 @@ impl Pool {
     }
 
     /// An idle connection that is still open as far as this machine knows.
+    #[inline]
     pub(crate) fn lease(&self, io: &IoContext, endpoint: &Rc<Endpoint>) -> Option<Box<Connection>> {
         let mut idle = self.idle.borrow_mut();
         while let Some(at) = idle.iter().rposition(|(owner, _)| Rc::ptr_eq(owner, endpoint)) {
-            let (_, mut connection) = idle.remove(at);
+            // Most have one connection, and the last moves nothing.
+            let last = if at + 1 == idle.len() { idle.pop() } else { None };
+            let (_, mut connection) = last.unwrap_or_else(|| idle.remove(at));
             if connection.is_usable(io) {
                 connection.info.reused = true;
                 return Some(connection);
@@ -62,6 +65,7 @@ impl Pool {
     }
 
     /// Keeps a connection for the next exchange, dropping the oldest where there are too many.
+    #[inline]
     pub(crate) fn give_back(&self, endpoint: &Rc<Endpoint>, connection: Box<Connection>) {
         let mut idle = self.idle.borrow_mut();
         let same = idle.iter().filter(|(owner, _)| Rc::ptr_eq(owner, endpoint)).count();

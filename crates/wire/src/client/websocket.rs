@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use crate::client::ClientContext;
-use crate::client::connection::Connection;
+use crate::client::http1::connection::Connection;
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::io::upload::Upload;

@@ -14,15 +14,15 @@ use bytes::Bytes;
 
 use super::Client;
 use super::hops::without_cookie;
-use crate::client::connect::{self, Unopened};
-use crate::client::connection::Connection;
-use crate::client::connection::ConnectionInfo;
-use crate::client::context::IoContext;
+use crate::client::http1::connection::Connection;
+use crate::client::http1::connection::ConnectionInfo;
+use crate::client::route::connect::{self, Unopened};
 use crate::client::websocket::WebSocket;
+use crate::client::worker::context::IoContext;
 use crate::cookies::{CookieJar, cookie_header};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h1::decode::{Fed, Place, Reading, ResponseReader};
+use crate::h1::decode::{Fed, Handling, Place, ResponseReader};
 use crate::h1::encode::RequestHead;
 use crate::h1::response_head::parse_head;
 use crate::io::arrival::{Arrival, TransportError};
@@ -264,14 +264,14 @@ async fn other_answer(
     opening: &mut Opening,
 ) -> Result<(), Failure> {
     let room = Room::new(2 * MAX_BODY as u64);
-    let reading = Reading { is_bodiless: false, body_use: &BodyUse::Keep, room: &room, heads: &io.heads };
+    let handling = Handling { is_bodiless: false, body_use: &BodyUse::Keep, room: &room, heads: &io.heads };
     let mut reader = ResponseReader::default();
     let nothing = Failure { step: Step::Receive, kind: FailureKind::Other, message: String::new() };
     let mut place: Place = Err(nothing);
     let mut total = 0;
     loop {
         total += received.len();
-        let fed = reader.feed(&received, &reading, &mut place);
+        let fed = reader.feed(&received, &handling, &mut place);
         let fed = fed.map_err(|why| failure_map::unreadable(why, Step::Receive))?;
         if matches!(fed, Fed::Complete { .. }) || closed && reader.end_of_stream(&mut place) {
             opening.answer = place.ok();

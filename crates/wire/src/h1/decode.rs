@@ -13,22 +13,21 @@ use bytes::Bytes;
 use super::body_decoder::BodyDecoder;
 use super::framing::BodyFraming;
 use super::known_heads::KnownHeads;
+use super::partial_head::PartialHead;
 use super::response_facts::Facts;
-use super::response_head::{MAX_HEAD, has_end, parse_head, unfold};
+use super::response_head::{parse_head, unfold};
 use crate::Role;
 use crate::failure::Failure;
 use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Content, Marks, Response};
 use crate::room::{Held, NoRoom, Room};
 
-/// A head that comes in pieces is parsed again with each of them up to this size, afterwards when it has doubled.
-const PARSED_OFTEN: usize = 16 << 10;
 /// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
 const MAX_RESERVE: u64 = 1 << 20;
 
 /// What a response answers, and what is done with its body.
 #[derive(Clone, Copy)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct Handling<'a> {
     /// The request was HEAD, or asks for a tunnel: whatever the head says, there is no body.
     pub(crate) is_bodiless: bool,
     pub(crate) body_use: &'a BodyUse,
@@ -46,14 +45,6 @@ pub(crate) enum ResponseReader {
     Head(Box<PartialHead>),
     Body(Box<PartialBody>),
     Done(Finished),
-}
-
-/// A head that comes in pieces.
-#[derive(Default)]
-pub(crate) struct PartialHead {
-    bytes: Vec<u8>,
-    /// From which length on it is worth parsing without a sign of its end.
-    parse_from: usize,
 }
 
 /// A body that comes in pieces.
@@ -158,7 +149,7 @@ impl ResponseReader {
 
     /// Takes the next piece. A response that it completes is put into `place`.
     #[inline]
-    pub(crate) fn feed(&mut self, input: &[u8], of: &Reading<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
+    pub(crate) fn feed(&mut self, input: &[u8], of: &Handling<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
         if let ResponseReader::Waiting = self
             && let Some((head, facts)) = of.heads.find(input)
         {
@@ -174,7 +165,7 @@ impl ResponseReader {
         head: Bytes,
         facts: Facts,
         input: &[u8],
-        of: &Reading<'_>,
+        of: &Handling<'_>,
         place: &mut Place,
     ) -> Result<Fed, Unreadable> {
         if let Some(length) = of.whole_length(&facts, input) {
@@ -186,13 +177,12 @@ impl ResponseReader {
         self.feed_body(input, of, place)
     }
 
-    fn feed_any(&mut self, mut input: &[u8], of: &Reading<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
+    fn feed_any(&mut self, mut input: &[u8], of: &Handling<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
         loop {
             match self {
                 ResponseReader::Waiting => {
                     let Some(facts) = parse_head(input)? else {
-                        let partial = PartialHead { bytes: input.to_vec(), parse_from: 0 };
-                        *self = ResponseReader::Head(Box::new(partial));
+                        *self = ResponseReader::Head(Box::new(PartialHead::begun(input)));
                         return Ok(Fed::More);
                     };
                     let (whole, rest) = (input, &input[facts.head_len..]);
@@ -254,13 +244,7 @@ impl ResponseReader {
     }
 
     /// One copy for head and body, where the body is complete; gives what is behind it.
-    fn complete_at_once(
-        &mut self,
-        facts: &Facts,
-        input: &[u8],
-        of: &Reading<'_>,
-        place: &mut Place,
-    ) -> Option<usize> {
+    fn complete_at_once(&mut self, facts: &Facts, input: &[u8], of: &Handling<'_>, place: &mut Place) -> Option<usize> {
         let end = facts.head_len + of.whole_length(facts, &input[facts.head_len..])?;
         let mut head = Bytes::copy_from_slice(&input[..end]);
         let body = head.split_off(facts.head_len);
@@ -268,7 +252,7 @@ impl ResponseReader {
         Some(input.len() - end)
     }
 
-    fn begin_body(&mut self, facts: Facts, mut head: Bytes, of: &Reading<'_>, place: &mut Place) {
+    fn begin_body(&mut self, facts: Facts, mut head: Bytes, of: &Handling<'_>, place: &mut Place) {
         if facts.folded {
             head = unfold(&head);
         }
@@ -291,7 +275,7 @@ impl ResponseReader {
         *self = ResponseReader::Body(Box::new(body));
     }
 
-    fn feed_body(&mut self, input: &[u8], of: &Reading<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
+    fn feed_body(&mut self, input: &[u8], of: &Handling<'_>, place: &mut Place) -> Result<Fed, Unreadable> {
         let ResponseReader::Body(body) = self else {
             return Ok(Fed::Complete { surplus: input.len() });
         };
@@ -341,7 +325,7 @@ impl ResponseReader {
     }
 }
 
-impl Reading<'_> {
+impl Handling<'_> {
     /// A body of known length that is kept and lies complete in the input: its length.
     #[inline]
     fn whole_length(&self, facts: &Facts, input: &[u8]) -> Option<usize> {
@@ -354,26 +338,6 @@ impl Reading<'_> {
 
     fn has_no_body(&self, facts: &Facts) -> bool {
         self.is_bodiless || facts.status == 204 || facts.status == 304
-    }
-}
-
-impl PartialHead {
-    /// Takes the next piece; once the head is whole, what it says, its bytes, and what follows it in the input.
-    fn feed<'i>(&mut self, input: &'i [u8]) -> Result<Option<(Facts, Bytes, &'i [u8])>, String> {
-        let before = self.bytes.len();
-        let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
-        self.bytes.extend_from_slice(&input[..room]);
-        let may_wait = self.bytes.len() < self.parse_from.min(MAX_HEAD);
-        if may_wait && !has_end(&self.bytes, before) {
-            return Ok(None);
-        }
-        let Some(facts) = parse_head(&self.bytes)? else {
-            self.parse_from = if self.bytes.len() > PARSED_OFTEN { self.bytes.len() * 2 } else { 0 };
-            return Ok(None);
-        };
-        let rest = &input[facts.head_len - before..];
-        self.bytes.truncate(facts.head_len);
-        Ok(Some((facts, Bytes::from(std::mem::take(&mut self.bytes)), rest)))
     }
 }
 
@@ -413,7 +377,7 @@ mod tests {
 
         fn feed(&mut self, bytes: &[u8], place: &mut Place) -> Result<Fed, Unreadable> {
             let Reads { reader, body_use, room, heads } = self;
-            reader.feed(bytes, &Reading { is_bodiless: false, body_use, room, heads }, place)
+            reader.feed(bytes, &Handling { is_bodiless: false, body_use, room, heads }, place)
         }
     }
 
@@ -453,7 +417,7 @@ mod tests {
         for piece in head.as_bytes().chunks(512) {
             assert_eq!(reads.feed(piece, &mut place), Ok(Fed::More));
             let ResponseReader::Head(partial) = &reads.reader else { panic!("it is not whole") };
-            next_looks.push(partial.parse_from);
+            next_looks.push(partial.parse_from());
         }
         next_looks.dedup();
         // With each piece up to 16 KiB, then at the first length beyond and at its doubles.

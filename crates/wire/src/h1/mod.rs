@@ -18,5 +18,6 @@ pub mod request_head;
 mod response_facts;
 pub(crate) mod response_head;
 
+mod partial_head;
 #[cfg(test)]
 mod random_cuts;

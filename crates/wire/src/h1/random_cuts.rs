@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::decode::{Fed, Finished, Place, Reading, ResponseReader};
+use super::decode::{Fed, Finished, Handling, Place, ResponseReader};
 use super::known_heads::KnownHeads;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::request::BodyUse;
@@ -24,7 +24,7 @@ fn decode(stream: &[u8], pieces: &[usize], to_head: bool, body_use: BodyUse, hea
     let mut place: Place =
         Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::from("nothing came") });
     let room = Room::new(u64::MAX);
-    let reading = Reading { is_bodiless: to_head, body_use: &body_use, room: &room, heads };
+    let handling = Handling { is_bodiless: to_head, body_use: &body_use, room: &room, heads };
     let mut reader = ResponseReader::default();
     let mut rest = stream;
     let mut lengths = pieces.iter();
@@ -32,7 +32,7 @@ fn decode(stream: &[u8], pieces: &[usize], to_head: bool, body_use: BodyUse, hea
     while surplus.is_none() && !rest.is_empty() {
         let (piece, later) = rest.split_at(lengths.next().map_or(rest.len(), |l| (*l).clamp(1, rest.len())));
         rest = later;
-        match reader.feed(piece, &reading, &mut place) {
+        match reader.feed(piece, &handling, &mut place) {
             Ok(Fed::More) => {}
             Ok(Fed::Complete { surplus: behind }) => surplus = Some(behind + rest.len()),
             Err(_) => return Came::Refused,

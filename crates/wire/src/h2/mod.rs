@@ -2,8 +2,8 @@
 //!
 //! A load generator's connection sends the same heads and receives the same heads again and again. So a head that was
 //! sent before goes out as the bytes that it had, a head that came before is not decoded again, and content goes from
-//! the buffer of the read to where it is kept. Refuses to know sockets, clocks and requests: `client::http2_connection`
-//! brings bytes in and takes them out. Servers and tests use the `h2` crate.
+//! the buffer of the read to where it is kept. Refuses to know sockets, clocks and requests:
+//! `client::http2::connection` brings bytes in and takes them out. Servers and tests use the `h2` crate.
 
 mod answer;
 mod dynamic_table;

@@ -78,6 +78,7 @@ struct Control([u8; 128]);
 
 /// Reads once, without waiting: with stamps by `recvmsg`, without them by `recvfrom`, which costs the kernel less. By
 /// the system's numbers: the C library's functions prepare for a thread that is cancelled meanwhile.
+#[inline]
 pub(super) fn receive(
     fd: RawFd,
     buffer: &mut [MaybeUninit<u8>],

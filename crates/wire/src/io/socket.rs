@@ -139,6 +139,7 @@ impl Socket {
     }
 
     /// Writes as much as the kernel takes of the parts, waiting only when it takes nothing.
+    #[inline]
     pub(crate) fn poll_send(&self, cx: &mut Context<'_>, parts: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         self.poll_write(cx, |fd| send(fd, parts, false))
     }
@@ -197,6 +198,7 @@ impl Socket {
     }
 
     /// Waits for readiness, then reads once into the buffer.
+    #[inline]
     pub(crate) fn poll_receive(&self, cx: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
         self.poll_read(cx, as_uninit(buffer), 0)
     }
@@ -235,6 +237,7 @@ impl Socket {
         self.poll_read(cx, as_uninit(buffer), if self.drops_uncopied() { libc::MSG_TRUNC } else { 0 })
     }
 
+    #[inline]
     fn poll_read(
         &self,
         cx: &mut Context<'_>,
@@ -260,6 +263,7 @@ impl Socket {
     }
 
     /// Whether nothing arrived since the last read: no byte, no close. Costs one atomic load while that is so.
+    #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         let peek = self.fd.try_read(peek);
         matches!(peek, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -282,6 +286,7 @@ fn peek(fd: RawFd) -> io::Result<usize> {
 
 /// By the system's number: the C library's `send` prepares for a thread that is cancelled meanwhile, which costs as
 /// much as all else that is done here.
+#[inline]
 fn send(fd: RawFd, parts: &[IoSlice<'_>], more: bool) -> io::Result<usize> {
     let flags = libc::MSG_NOSIGNAL | if more { libc::MSG_MORE } else { 0 };
     loop {

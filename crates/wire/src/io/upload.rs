@@ -178,7 +178,17 @@ impl<'a> Upload<'a> {
     }
 
     /// Takes `n` bytes off the front.
+    #[inline]
     pub(crate) fn advance(&mut self, n: usize) {
+        // All of a request without a body, which is most of them.
+        if self.part == 0 && self.offset == 0 && n == self.head.len() && self.segments.is_empty() {
+            self.part = 1;
+        } else {
+            self.advance_over(n);
+        }
+    }
+
+    fn advance_over(&mut self, n: usize) {
         let mut n = n as u64;
         while let Some(len) = self.len_of(self.part) {
             let left = len - self.offset;

@@ -70,7 +70,7 @@ impl LazyFields for Response {
 /// The response of a call that ended.
 pub fn response<'js>(ctx: &Ctx<'js>, bound: Rc<Bound>, ended: Ended, params: &CallParams) -> Result<Value<'js>> {
     let CallParams { discards, is_raw, .. } = *params;
-    LazyObject::create(ctx, Rc::new(Lazy::new(Response { bound, ended, discards, is_raw })), None)
+    LazyObject::create(ctx, Lazy::new(|| Response { bound, ended, discards, is_raw }), None)
 }
 
 /// Metadata as an object of lists.

@@ -102,6 +102,7 @@ pub struct Sent {
 pub struct Call {
     /// What is sent.
     pub prepared: Rc<PreparedRequest>,
+    /// There from the start, to be filled in; none when the request cannot be sent.
     exchange: Option<Exchange>,
     /// The user's memory that a large body takes.
     memory: Option<Reservation>,
@@ -114,13 +115,16 @@ impl Call {
     /// A request not sent yet, in the block of the response object that will be made of it.
     #[inline(always)]
     pub fn new(prepared: Rc<PreparedRequest>) -> Rc<Lazy<Call>> {
-        Rc::new(Lazy::new(Call { prepared, exchange: None, memory: None }))
+        Lazy::new(|| {
+            let exchange = prepared.sendable().map(Exchange::of);
+            Call { prepared, exchange, memory: None }
+        })
     }
 
-    /// The request is sent: where what happens goes.
+    /// Where what happens to the request goes; nowhere when it cannot be sent.
     #[inline(always)]
-    pub fn begin(&mut self, request: &Request) -> &mut Exchange {
-        self.exchange.insert(Exchange::of(request))
+    pub fn place(&mut self) -> Option<&mut Exchange> {
+        self.exchange.as_mut()
     }
 
     /// The last exchange is over. Counts its body in the user's memory as long as the response lives: one that does not

@@ -46,7 +46,7 @@ fn list<'js>(ctx: &Ctx<'js>, values: Vec<Value<'js>>) -> Result<Value<'js>> {
 
 /// The response of a request whose arguments were refused; `None` for one that was never looked at.
 pub fn refused<'js>(ctx: &Ctx<'js>, refusal: Option<Refusal>) -> Result<Value<'js>> {
-    LazyObject::create(ctx, Rc::new(Lazy::new(RefusedCall(refusal))), None)
+    LazyObject::create(ctx, Lazy::new(|| RefusedCall(refusal)), None)
 }
 
 /// What the response to refused arguments is made from.

@@ -14,7 +14,7 @@ use crate::Vu;
 /// Sends a request and records what happens.
 pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
     let prepared = Rc::clone(&call.prepared);
-    let Some(request) = prepared.sendable() else {
+    let (Some(request), Some(place)) = (prepared.sendable(), call.place()) else {
         return record_unsent(vu, state.run(vu), &prepared);
     };
     if let Some(context) = vu.context().filter(|context| context.limit.is_some()) {
@@ -25,7 +25,7 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
     }
     let sender = Sender::of(vu, state, &prepared);
     let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
-    sender.client.send_into(request, Some(&prepared.jar), before_last, call.begin(request)).await;
+    sender.client.send_into(request, Some(&prepared.jar), before_last, place).await;
     sender.end(call);
 }
 

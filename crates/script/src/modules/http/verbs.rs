@@ -151,11 +151,17 @@ pub fn not_shared(call: &mut Rc<Lazy<Call>>) -> &mut Call {
 #[inline]
 fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> Result<()> {
     let prepared = Rc::clone(&call.prepared);
-    let Some(request) = plain(vu, &prepared) else { return wait_for_more(ctx, vu, state, call) };
+    let (Some(request), Some(place)) = (plain(vu, &prepared), call.place()) else {
+        return wait_for_more(ctx, vu, state, call);
+    };
     let sender = Sender::of(vu, state, &prepared);
-    let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
-    // Not `perform`: a future that holds another one would be polled through at each turn.
-    vu.block_on(ctx, sender.client.send_into(request, Some(&prepared.jar), before_last, call.begin(request)))?;
+    {
+        let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
+        // Not `perform`: a future that holds another one would be polled through at each turn. By reference, to stay
+        // where it is made.
+        let mut sending = sender.client.send_into(request, Some(&prepared.jar), before_last, place);
+        vu.block_on(ctx, &mut sending)?;
+    }
     sender.end(call);
     Ok(())
 }

@@ -17,12 +17,13 @@ use bytes::Bytes;
 use socket2::{Domain, SockAddr, Type};
 
 use crate::abandoned::{self, Abandoned};
-use crate::client::connection::Connection;
-use crate::client::context::IoContext;
-use crate::client::endpoint::{Address, Endpoint, Route, Tunnel};
-use crate::client::transaction::{Parties, Transaction, Work};
+use crate::client::http1::connection::Connection;
+use crate::client::http1::transaction::{Parties, Transaction, Work};
+use crate::client::route::endpoint::{Address, Endpoint, Route, Tunnel};
+use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
+use crate::h1::decode::Handling;
 use crate::io::socket::Socket;
 use crate::io::stamps::Tick;
 use crate::io::timer;
@@ -223,11 +224,12 @@ impl Connection {
     /// Asks the proxy for a tunnel.
     async fn open_tunnel(&mut self, io: &IoContext, request: &Bytes, deadline: Option<Tick>) -> Result<(), Failure> {
         let (body_use, room) = (&BodyUse::Discard, &Room::new(0));
-        let work = Work { head: request, body: &[], is_bodiless: true, body_use, deadline, room };
+        let handling = Handling { is_bodiless: true, body_use, room, heads: &io.heads };
+        let work = &Work { body: &[], deadline, handling };
         let nothing = Failure { step: Step::Connect, kind: FailureKind::Other, message: String::new() };
         let (start, mut result) = (Tick::now(), Err(nothing));
-        let mut transaction = Transaction::new(self, io, &work);
-        let mut parties = Parties { connection: self, io, work, place: &mut result };
+        let mut transaction = Transaction::new(self, io, work);
+        let mut parties = Parties { connection: self, io, head: request, work, place: &mut result };
         let end = poll_fn(|cx| transaction.poll(cx, &mut parties)).await;
         transaction.outcome(end, start, &mut parties);
         let response = result?;

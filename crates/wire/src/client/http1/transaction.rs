@@ -16,21 +16,19 @@
 //! Invariants: of a pair that says "never" there is none (asserted at each turn); `keep` is true only when request and
 //! response both went through completely.
 
-use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use crate::client::connection::Connection;
-use crate::client::context::IoContext;
+use crate::client::http1::connection::Connection;
+use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h1::decode::{Fed, Finished, Place, Reading, ResponseReader};
+use crate::h1::decode::{Fed, Finished, Handling, Place, ResponseReader};
 use crate::io::arrival::{Arrival, Moment, TransportError};
 use crate::io::stamps::Tick;
 use crate::io::upload::{Cursor, Upload};
 use crate::payload::Segment;
-use crate::request::{BodyUse, Method};
+use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Marks, Response};
-use crate::room::Room;
 
 /// The rest of a discarded body is dropped without being copied, where its length is known and the kernel can do that.
 /// Where the last one on a connection was large, the read that brings the head is made this short, so that little of
@@ -39,17 +37,12 @@ const SHORT_READ: usize = 4 << 10;
 /// From this size on the second read that this takes costs less than the copy.
 const LARGE_BODY: u64 = 48 << 10;
 
-/// What to put on the wire and how to read the answer.
+/// What to put on the wire behind the head, by when, and how to read the answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Work<'a> {
-    pub(crate) head: &'a [u8],
     pub(crate) body: &'a [Segment],
-    /// The answer has a head alone.
-    pub(crate) is_bodiless: bool,
-    pub(crate) body_use: &'a BodyUse,
     pub(crate) deadline: Option<Tick>,
-    /// Where bodies that are kept find room.
-    pub(crate) room: &'a Rc<Room>,
+    pub(crate) handling: Handling<'a>,
 }
 
 /// What an exchange is about, shown to it at each turn. The response is put where its owner keeps it: it is large, and
@@ -57,7 +50,8 @@ pub(crate) struct Work<'a> {
 pub(crate) struct Parties<'a> {
     pub(crate) connection: &'a mut Connection,
     pub(crate) io: &'a IoContext,
-    pub(crate) work: Work<'a>,
+    pub(crate) head: &'a [u8],
+    pub(crate) work: &'a Work<'a>,
     pub(crate) place: &'a mut Place,
 }
 
@@ -75,7 +69,7 @@ pub(crate) struct Outcome {
     pub(crate) last: Option<Tick>,
     /// Both by kernel stamps.
     pub(crate) stamped: bool,
-    /// The last reading of the clock.
+    /// The last handling of the clock.
     pub(crate) ended: Tick,
 }
 
@@ -97,7 +91,7 @@ enum Sending {
     /// All of it is, since then.
     Sent(Tick),
     /// The peer hung up while it was written.
-    Broken(Unsent, TransportError),
+    Broken(Unsent, Box<TransportError>),
     /// The server refused before it was through: the rest stays unsent and the connection is closed.
     CutShort(Unsent),
 }
@@ -153,13 +147,6 @@ pub(crate) enum End {
     Failed(Failure),
 }
 
-impl Work<'_> {
-    /// Whether the answer to a request of this method has a head alone.
-    pub(crate) fn is_bodiless(method: &Method) -> bool {
-        *method == Method::Head
-    }
-}
-
 impl Sending {
     #[inline]
     fn sent_at(&self) -> Option<Tick> {
@@ -183,7 +170,7 @@ impl Sending {
         let Sending::Broken(unsent, _) = self else { return None };
         let unsent = *unsent;
         match std::mem::replace(self, Sending::UnderWay(unsent)) {
-            Sending::Broken(_, error) => Some(error),
+            Sending::Broken(_, error) => Some(*error),
             _ => None,
         }
     }
@@ -200,15 +187,16 @@ impl Transaction {
         });
         let by = io.limits.write.and_then(|limit| Tick::now().after(limit));
         Transaction {
-            sending: Sending::UnderWay(Unsent { written: Upload::new(work.head, work.body).cursor(), by }),
+            sending: Sending::UnderWay(Unsent { written: Cursor::default(), by }),
             receiving: Receiving::Nothing,
             reader: ResponseReader::default(),
-            is_body_dropped: matches!(work.body_use, BodyUse::Discard) && connection.drops_much,
+            is_body_dropped: matches!(work.handling.body_use, BodyUse::Discard) && connection.drops_much,
             is_checked,
         }
     }
 
     /// Goes on until the exchange is over; `outcome` then says how it went.
+    #[inline(always)]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, parties: &mut Parties<'_>) -> Poll<End> {
         debug_assert!(self.is_legal(), "only what was answered is cut short");
         if let Sending::UnderWay(unsent) = self.sending {
@@ -246,15 +234,15 @@ impl Transaction {
 
     #[inline]
     fn write(&mut self, mut unsent: Unsent, cx: &mut Context<'_>, parties: &mut Parties<'_>) {
-        let Parties { connection, io, work, .. } = parties;
-        let mut upload = Upload::at(work.head, work.body, unsent.written);
+        let Parties { connection, io, head, work, .. } = parties;
+        let mut upload = Upload::at(head, work.body, unsent.written);
         let sent = connection.transport.poll_send(cx, &io.buffers, &mut upload);
         unsent.written = upload.cursor();
         self.sending = match sent {
             Poll::Ready(Ok(())) => Sending::Sent(Tick::now()),
             // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
             // certain to become readable.
-            Poll::Ready(Err(error)) => Sending::Broken(unsent, error),
+            Poll::Ready(Err(error)) => Sending::Broken(unsent, Box::new(error)),
             Poll::Pending => Sending::UnderWay(unsent),
         };
     }
@@ -262,7 +250,7 @@ impl Transaction {
     /// One read; an end when the exchange is over.
     #[inline]
     fn read(&mut self, cx: &mut Context<'_>, parties: &mut Parties<'_>) -> Poll<Option<End>> {
-        let Parties { connection, io, work, place } = parties;
+        let Parties { connection, io, work, place, .. } = parties;
         if let Some(sink) = self.reader.sink() {
             if sink.has_enough() {
                 self.reader.cut(place);
@@ -277,8 +265,6 @@ impl Transaction {
                 Poll::Pending => return Poll::Pending,
             }
         }
-        let reading =
-            Reading { is_bodiless: work.is_bodiless, body_use: work.body_use, room: work.room, heads: &io.heads };
         let mut fed = Ok(Fed::More);
         let most = if self.is_body_dropped && self.reader.status().is_none() { SHORT_READ } else { usize::MAX };
         let (reader, transport) = (&mut self.reader, &mut connection.transport);
@@ -288,7 +274,7 @@ impl Transaction {
                 arrival
             }),
             None => transport.poll_receive_some(cx, &io.buffers, most, |bytes| match &mut fed {
-                Ok(Fed::More) => fed = reader.feed(bytes, &reading, place),
+                Ok(Fed::More) => fed = reader.feed(bytes, &work.handling, place),
                 Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
                 Err(_) => {}
             }),
@@ -299,8 +285,8 @@ impl Transaction {
             Poll::Ready(Err(error)) => return Poll::Ready(Some(self.read_failed(error))),
         };
         self.note(arrival);
-        if let BodyUse::Stream(_) = work.body_use {
-            self.tell_sink(io, work, place);
+        if let BodyUse::Stream(sink) = work.handling.body_use {
+            self.tell_sink(&**sink, io, place);
         }
         Poll::Ready(match fed {
             Err(why) => Some(End::Failed(failure_map::unreadable(why, self.step()))),
@@ -328,9 +314,10 @@ impl Transaction {
     }
 
     /// Tells a sink when what it took last arrived.
-    fn tell_sink(&self, io: &IoContext, work: &Work<'_>, place: &Place) {
-        let (BodyUse::Stream(sink), Receiving::Some { first, last }) = (work.body_use, &self.receiving) else { return };
-        let has_taken = || self.reader.finished().is_some() && !matches!(place, Ok(Response { body: Body::Kept(_), .. }));
+    fn tell_sink(&self, sink: &dyn BodySink, io: &IoContext, place: &Place) {
+        let Receiving::Some { first, last } = &self.receiving else { return };
+        let has_taken =
+            || self.reader.finished().is_some() && !matches!(place, Ok(Response { body: Body::Kept(_), .. }));
         if self.reader.sink().is_none() && !has_taken() {
             return;
         }
@@ -371,7 +358,7 @@ impl Transaction {
 
     /// How it went, of an exchange that started at `start`.
     // By reference: handed on by value, it would be copied.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn outcome(&mut self, end: End, start: Tick, parties: &mut Parties<'_>) -> Outcome {
         let Parties { connection, io, place, .. } = parties;
         let sent_at = self.sending.sent_at();
@@ -411,127 +398,4 @@ impl Transaction {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::future::poll_fn;
-    use std::io::Write as _;
-    use std::net::{TcpListener, TcpStream};
-    use std::time::Duration;
-
-    use bytes::Bytes;
-
-    use super::*;
-    use crate::io::socket::Socket;
-    use crate::link::LinkedSocket;
-    use crate::settings::Settings;
-
-    /// An exchange with a peer that does what the test says.
-    struct Bench {
-        transaction: Transaction,
-        connection: Box<Connection>,
-        io: IoContext,
-        body: Vec<Segment>,
-        room: Rc<Room>,
-        place: Place,
-        peer: Option<TcpStream>,
-    }
-
-    impl Bench {
-        fn new(body: usize) -> Bench {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            client.set_nonblocking(true).unwrap();
-            let socket = LinkedSocket::Direct(Socket::new(client.into(), true).unwrap());
-            let (connection, io) = (Connection::new(socket), IoContext::new(Settings::default().limits, Some(0)));
-            let (body, room) = (vec![Segment::Shared(Bytes::from(vec![7; body]))], Room::new(u64::MAX));
-            let transaction = Transaction::new(&connection, &io, &work(&body, &room));
-            let place = Err(failure_map::timeout(Step::Send));
-            let peer = Some(listener.accept().unwrap().0);
-            Bench { transaction, connection, io, body, room, place, peer }
-        }
-
-        fn says(&mut self, text: &str) {
-            self.peer.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
-        }
-
-        async fn turn(&mut self) -> Poll<End> {
-            let Bench { transaction, connection, io, body, room, place, .. } = self;
-            let mut parties = Parties { connection, io, work: work(body, room), place };
-            poll_fn(|cx| Poll::Ready(transaction.poll(cx, &mut parties))).await
-        }
-
-        fn pair(&self) -> (&'static str, &'static str) {
-            assert!(self.transaction.is_legal());
-            let sending = match self.transaction.sending {
-                Sending::UnderWay(_) => "under way",
-                Sending::Sent(_) => "sent",
-                Sending::Broken(..) => "broken",
-                Sending::CutShort(_) => "cut short",
-            };
-            (sending, if self.transaction.first().is_none() { "nothing" } else { "some" })
-        }
-
-        /// Goes on until it is there.
-        async fn reach(&mut self, sending: &'static str, receiving: &'static str) {
-            for _ in 0..1000 {
-                assert!(self.turn().await.is_pending(), "over before {sending}, {receiving}");
-                if self.pair() == (sending, receiving) {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-            panic!("found {:?}, expected {sending}, {receiving}", self.pair());
-        }
-    }
-
-    fn work<'a>(body: &'a [Segment], room: &'a Rc<Room>) -> Work<'a> {
-        let head = b"POST / HTTP/1.1\r\n\r\n";
-        Work { head, body, is_bodiless: false, body_use: &BodyUse::Keep, deadline: None, room }
-    }
-
-    /// More than the kernel takes from who is not read.
-    const MUCH: usize = 64 << 20;
-    const PART_OF_200: &str = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc";
-    const PART_OF_413: &str = "HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\nabc";
-
-    #[tokio::test]
-    async fn each_pair_is_reached_on_a_way_that_servers_go() {
-        let mut usual = Bench::new(1);
-        usual.reach("sent", "nothing").await;
-        usual.says(PART_OF_200);
-        usual.reach("sent", "some").await;
-
-        let mut refused = Bench::new(MUCH);
-        refused.reach("under way", "nothing").await;
-        refused.says(PART_OF_413);
-        refused.reach("cut short", "some").await;
-
-        // Closed over bytes that nobody read: a reset. In the same turn of the event loop nothing tells of it but
-        // writing.
-        let mut dead = Bench::new(MUCH);
-        dead.reach("under way", "nothing").await;
-        dead.peer = None;
-        assert!(dead.turn().await.is_pending());
-        assert_eq!(dead.pair(), ("broken", "nothing"));
-
-        let mut early = Bench::new(MUCH);
-        early.says(PART_OF_200);
-        early.reach("under way", "some").await;
-        early.peer = None;
-        assert!(early.turn().await.is_pending());
-        assert_eq!(early.pair(), ("broken", "some"));
-    }
-
-    #[tokio::test]
-    async fn no_other_pair_is_legal() {
-        let mut bench = Bench::new(MUCH);
-        bench.reach("under way", "nothing").await;
-        let unsent = bench.transaction.sending.unsent().unwrap();
-        bench.transaction.sending = Sending::CutShort(unsent);
-        assert!(!bench.transaction.is_legal(), "nothing came that could have refused it");
-        bench.transaction.sending = Sending::UnderWay(unsent);
-        bench.says(PART_OF_200);
-        bench.reach("under way", "some").await;
-        bench.transaction.receiving = Receiving::Nothing;
-        assert!(!bench.transaction.is_legal(), "an answer has begun");
-    }
-}
+mod tests;

@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 
 use crate::abandoned::{self, Abandoned};
-use crate::client::context::IoContext;
-use crate::client::http2_connection::{Drive, Slot};
-use crate::client::http2_upload::StreamUpload;
-use crate::client::transaction::{Outcome, Work, due, step};
+use crate::client::http1::transaction::{Outcome, Work, due, step};
+use crate::client::http2::connection::{Drive, Slot};
+use crate::client::http2::upload::StreamUpload;
+use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h2::error_code::{NO_ERROR, REFUSED_STREAM};
@@ -55,7 +55,7 @@ impl<'a> Stream<'a> {
     /// Opens a stream for the request; `None` when the server has said goodbye meanwhile.
     pub(crate) fn begin(slot: Slot, io: &'a IoContext, head: &Http2Head, work: &Work<'a>) -> Option<Stream<'a>> {
         let upload = StreamUpload::new(work.body);
-        let keep = match work.body_use {
+        let keep = match work.handling.body_use {
             BodyUse::Keep => Keep::Whole,
             BodyUse::Discard => Keep::Count,
             BodyUse::Stream(_) => Keep::Pieces,
@@ -64,15 +64,15 @@ impl<'a> Stream<'a> {
         if !session.is_open() {
             return None;
         }
-        let asked = Asked { keep, is_bodiless: work.is_bodiless, room: work.room };
+        let asked = Asked { keep, is_bodiless: work.handling.is_bodiless, room: work.handling.room };
         let id = session.open(head, upload.is_done(), asked, slot.at);
         drop(session);
         Some(Stream {
             io,
             deadline: work.deadline,
             write_by: io.limits.write.and_then(|limit| Tick::now().after(limit)),
-            is_bodiless: work.is_bodiless,
-            body_use: work.body_use.clone(),
+            is_bodiless: work.handling.is_bodiless,
+            body_use: work.handling.body_use.clone(),
             upload,
             id,
             response: None,

@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use crate::client::context::IoContext;
+use crate::client::worker::context::IoContext;
 use crate::io::deadline_timer::DeadlineTimer;
 use crate::link::LinkedSocket;
 use crate::transport::Transport;

@@ -2,17 +2,17 @@
 //!
 //! The requests that wait for it poll it, so that a request costs no task and no channel. The socket wakes the one that
 //! polled last. It may be gone then, or its user may wait for something else, so a connection with more than one
-//! request has a task that steps in (`http2_relief`). A request that is given up says so to the peer at once.
+//! request has a task that steps in (`relief`). A request that is given up says so to the peer at once.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::io::IoSlice;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 
-use crate::client::connection::{Connection, ConnectionInfo};
-use crate::client::context::IoContext;
-use crate::client::http2_keeper::MayIdle;
-use crate::client::http2_relief::{self, SocketWaker};
+use crate::client::http1::connection::{Connection, ConnectionInfo};
+use crate::client::http2::relief::{self, SocketWaker};
+use crate::client::worker::context::IoContext;
+use crate::client::worker::keeper::MayIdle;
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::h2::Http2Session;
@@ -297,7 +297,7 @@ impl Slot {
     pub(crate) fn of(shared: Rc<SharedConnection>) -> Slot {
         shared.streams.set(shared.streams.get() + 1);
         if shared.streams.get() > 1 {
-            http2_relief::watch(&shared, &shared.on_socket);
+            relief::watch(&shared, &shared.on_socket);
         }
         let mut waiting = shared.waiting.borrow_mut();
         let at = waiting.iter().position(Option::is_none).unwrap_or(waiting.len());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use crate::client::socks::SocksRequest;
+use crate::client::route::socks::SocksRequest;
 use crate::link::Link;
 use crate::tls::config::{Offer, TlsTarget};
 

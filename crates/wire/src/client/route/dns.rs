@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use ipnet::IpNet;
 
 use crate::addresses::block_contains;
-use crate::client::endpoint::Address;
+use crate::client::route::endpoint::Address;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::hosts::{Fixed, FixedHosts, HostPatterns};
 use crate::settings::{Dns, DnsPolicy, DnsSelect, Settings};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::client::http2_keeper::Http2Keeper;
+use crate::client::worker::keeper::Http2Keeper;
 use crate::departures::Checker;
 use crate::h1::known_heads::KnownHeads;
 use crate::io::buffers::Buffers;

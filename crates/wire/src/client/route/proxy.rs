@@ -11,7 +11,7 @@ use ipnet::IpNet;
 
 use crate::addresses::{block_contains, parse_block};
 use crate::auth;
-use crate::client::socks::Login;
+use crate::client::route::socks::Login;
 use crate::settings::Settings;
 use crate::url::Url;
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::client::http2_connection::SharedConnection;
+use crate::client::http2::connection::SharedConnection;
 
 /// What a connection registers with its socket.
 pub(crate) struct SocketWaker {

@@ -13,8 +13,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use crate::client::endpoint::{Endpoint, Speaks};
-use crate::client::http2_connection::SharedConnection;
+use crate::client::http2::connection::SharedConnection;
+use crate::client::route::endpoint::{Endpoint, Speaks};
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::settings::Http2Limits;

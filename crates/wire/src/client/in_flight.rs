@@ -1,29 +1,25 @@
 //! A request on its way, as one future.
 //!
 //! A plain request over a kept connection of HTTP/1.1, which is nearly each of a load test, is polled here without any
-//! future inside; whatever needs more (a connection, HTTP/2, a redirect, cookies, a body to decode, another try) becomes
-//! a boxed one.
+//! future inside; whatever needs more (a connection, HTTP/2, a redirect, cookies, a body to decode, another try)
+//! becomes a boxed one.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use super::{Client, HopClock, is_all};
-use crate::client::context::IoContext;
-use crate::client::exchange::{Attempt, Exchange, Outgoing, attempt_http2, exchange_anew};
-use crate::client::http2_pool::Seat;
+use crate::client::exchange::{Exchange, Leased, Outgoing, attempt_http2, exchange_anew};
+use crate::client::http2::pool::Seat;
 use crate::client::known_requests::PlainHead;
 use crate::client::pool::Kept;
 use crate::client::redirect::Hop;
 use crate::cookies::CookieJar;
-use crate::payload::Payload;
 use crate::request::Request;
 use crate::response::Marks;
-use crate::room::Room;
 
 /// A request on its way; see `Client::send_into`. Dropped before it is over, it closes the connection in use.
-pub struct Sending<'a>(State<'a>);
+pub struct InFlight<'a>(State<'a>);
 
 enum State<'a> {
     Plain(Plain<'a>),
@@ -34,8 +30,8 @@ enum State<'a> {
 struct Plain<'a> {
     task: Option<Task<'a>>,
     head: PlainHead,
-    attempt: Attempt,
-    clock: HopClock,
+    out: Outgoing<'a>,
+    leased: Leased,
 }
 
 /// What is to be sent, and where what happens goes.
@@ -48,7 +44,7 @@ struct Task<'a> {
     exchange: &'a mut Exchange,
 }
 
-impl<'a> Sending<'a> {
+impl<'a> InFlight<'a> {
     #[inline(always)]
     pub(super) fn new(
         client: &'a Client,
@@ -56,16 +52,16 @@ impl<'a> Sending<'a> {
         jar: Option<&'a CookieJar>,
         hop: &'a mut dyn FnMut(&Exchange),
         exchange: &'a mut Exchange,
-    ) -> Sending<'a> {
+    ) -> InFlight<'a> {
         let io = &client.worker.io;
         let clock = HopClock::start(io, request);
         let ready = client.ready(request, jar);
         let task = Task { client, request, jar, hop, exchange };
-        Sending(match ready {
+        InFlight(match ready {
             Some((head, Kept::Own(connection))) => {
-                let out = outgoing(request, &head, &clock, &client.room);
-                let attempt = Attempt::new(io, &out, connection, clock.asked);
-                State::Plain(Plain { task: Some(task), head, attempt, clock })
+                let out = task.outgoing(&clock);
+                let leased = Leased::new(io, &out, connection, clock.asked);
+                State::Plain(Plain { task: Some(task), head, out, leased })
             }
             Some((head, Kept::Shared(seat))) => State::Long(Box::pin(task.send_shared(head, seat, clock))),
             None => State::Long(Box::pin(task.send(clock))),
@@ -73,7 +69,7 @@ impl<'a> Sending<'a> {
     }
 }
 
-impl Future for Sending<'_> {
+impl Future for InFlight<'_> {
     type Output = ();
 
     #[inline]
@@ -96,12 +92,11 @@ impl<'a> Plain<'a> {
     /// Goes on until the exchange is over; what remains to be done then.
     #[inline]
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Pin<Box<dyn Future<Output = ()> + 'a>>>> {
-        let Plain { task, head, attempt, clock } = self;
-        let Task { client, request, exchange, .. } = task.as_mut().expect("it is not over");
+        let Plain { task, head, out, leased } = self;
+        let Task { client, exchange, .. } = task.as_mut().expect("it is not over");
         let io = &client.worker.io;
-        let out = outgoing(request, head, clock, &client.room);
-        let end = ready!(attempt.poll(cx, io, &out, exchange));
-        let marks = attempt.end(end, io, &client.pool, &head.origin().endpoint, &out, exchange);
+        let end = ready!(leased.poll(cx, io, head.head(), out, exchange));
+        let marks = leased.end(end, client.site(head.origin()), head.head(), out, exchange);
         Poll::Ready(match marks {
             Some(marks) if is_all(exchange, marks) => {
                 head.give_back(io);
@@ -114,12 +109,20 @@ impl<'a> Plain<'a> {
     #[cold]
     fn rest(&mut self, marks: Option<Marks>) -> Pin<Box<dyn Future<Output = ()> + 'a>> {
         let task = self.task.take().expect("it is over once");
-        let (head, clock) = (self.head.take(), self.clock);
+        let (head, clock) = (self.head.take(), HopClock { asked: self.out.asked, deadline: self.out.work.deadline });
         Box::pin(task.go_on_from_head(head, marks, clock))
     }
 }
 
-impl Task<'_> {
+impl<'a> Task<'a> {
+    /// A plain request as it goes out.
+    #[inline]
+    fn outgoing(&self, clock: &HopClock) -> Outgoing<'a> {
+        let Task { client, request, .. } = *self;
+        let work = client.work(&request.method, request.body.as_ref(), &request.body_use, clock);
+        Outgoing { method: &request.method, headers: &request.headers, asked: clock.asked, close: false, work }
+    }
+
     /// Sends what is not plain, or has no connection yet.
     async fn send(self, clock: HopClock) {
         let Task { client, request, jar, hop, exchange } = self;
@@ -130,47 +133,28 @@ impl Task<'_> {
     }
 
     /// Sends a plain request on a kept connection of HTTP/2.
-    async fn send_shared(mut self, head: PlainHead, seat: Seat, clock: HopClock) {
-        let Task { client, request, ref mut exchange, .. } = self;
-        let out = outgoing(request, &head, &clock, &client.room);
-        let endpoint = &head.origin().endpoint;
-        let marks = attempt_http2(&client.worker.io, endpoint, &out, seat, out.asked, exchange).await;
+    async fn send_shared(self, head: PlainHead, seat: Seat, clock: HopClock) {
+        let out = self.outgoing(&clock);
+        let site = self.client.site(head.origin());
+        let marks = attempt_http2(site, head.head(), &out, (seat, out.asked), self.exchange).await;
         self.go_on_from_head(head, marks, clock).await;
     }
 
     /// Goes on after the first try on a kept connection. Without marks, the request is sent once more.
     async fn go_on_from_head(self, mut head: PlainHead, marks: Option<Marks>, clock: HopClock) {
+        let out = self.outgoing(&clock);
         let Task { client, request, jar, hop, exchange } = self;
-        let io: &IoContext = &client.worker.io;
         let marks = match marks {
             Some(marks) => marks,
             None => {
-                let out = outgoing(request, &head, &clock, &client.room);
                 let route = async || client.route(head.origin()).await;
                 // Boxed: the way to a new connection is long and rarely taken.
-                Box::pin(exchange_anew(io, &client.pool, &head.origin().endpoint, &out, route, exchange)).await
+                Box::pin(exchange_anew(client.site(head.origin()), head.head(), &out, route, exchange)).await
             }
         };
-        head.give_back(io);
+        head.give_back(&client.worker.io);
         if !is_all(exchange, marks) {
             Box::pin(client.go_on(request, jar, hop, clock, (exchange, marks))).await;
         }
-    }
-}
-
-/// A plain request as it goes out.
-#[inline]
-fn outgoing<'a>(request: &'a Request, head: &'a PlainHead, clock: &HopClock, room: &'a Rc<Room>) -> Outgoing<'a> {
-    Outgoing {
-        method: &request.method,
-        head: head.bytes(),
-        body: request.body.as_ref().map_or(&[], Payload::segments),
-        body_use: &request.body_use,
-        deadline: clock.deadline,
-        asked: clock.asked,
-        headers: &request.headers,
-        close: false,
-        http2: head.http2(),
-        room,
     }
 }

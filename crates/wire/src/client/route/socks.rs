@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::io::IoSlice;
 use std::net::IpAddr;
 
-use crate::client::context::IoContext;
+use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::io::arrival::TransportError;

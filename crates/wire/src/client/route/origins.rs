@@ -12,10 +12,10 @@ use std::rc::Rc;
 
 use bytes::Bytes;
 
-use crate::client::dns::Resolver;
-use crate::client::endpoint::{Address, Endpoint, Route, Tunnel};
-use crate::client::proxy::{Proxy, ProxyRules};
-use crate::client::socks::SocksRequest;
+use crate::client::route::dns::Resolver;
+use crate::client::route::endpoint::{Address, Endpoint, Route, Tunnel};
+use crate::client::route::proxy::{Proxy, ProxyRules};
+use crate::client::route::socks::SocksRequest;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::settings::Settings;
 use crate::tls::config::{Offer, TlsConfigs};
@@ -197,8 +197,8 @@ impl Origin {
 mod tests {
 
     use super::*;
-    use crate::client::connect;
-    use crate::client::context::IoContext;
+    use crate::client::route::connect;
+    use crate::client::worker::context::IoContext;
     use crate::settings::{Dns, DnsPolicy, Proxies, StepLimits};
     use crate::timings::Timings;
 

@@ -1,0 +1,4 @@
+//! What all clients of one worker share below the client: buffers, clock, limits.
+
+pub(crate) mod context;
+pub(crate) mod keeper;
