@@ -167,7 +167,6 @@ impl<F: Users> Lane<F> {
     }
 
     /// An iteration starts `now`.
-    #[inline(always)]
     pub(crate) fn begin(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Times, Iteration) {
         let (worker, scenario) = (&self.worker, self.info.index);
         let in_scenario = member.begin(scenario);
@@ -190,7 +189,6 @@ impl<F: Users> Lane<F> {
     }
 
     /// An iteration has ended, and is counted.
-    #[inline(always)]
     pub(crate) fn end(&self, member: &mut Member<F::User>, times: &Times, end: IterationEnd) -> Iterated {
         let clock = &self.worker.clock;
         let ended = clock.now();

@@ -86,7 +86,6 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
     }
 
     /// Asks what to do.
-    #[inline(always)]
     fn ask(&mut self) -> Step {
         let worker = &self.lane.worker;
         if worker.is_halted() {
@@ -122,7 +121,6 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         Step::Return(Progress::Over(()))
     }
 
-    #[inline(always)]
     fn begin(&mut self, turn: Turn, now: Duration) {
         let member = self.member.as_mut().expect("whoever begins has a user");
         let (times, iteration) = self.lane.begin(member, turn, now);
@@ -131,7 +129,6 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         self.state = State::Iterating;
     }
 
-    #[inline(always)]
     fn end(&mut self, end: IterationEnd, context: &mut Context<'_>) -> Step {
         let member = self.member.as_mut().expect("whoever iterates has a user");
         self.state = State::Between;

@@ -234,6 +234,7 @@ impl RealClock {
 impl Clock for RealClock {
     /// By the kernel's clock, as timers are, and without the checks of `Instant`'s arithmetic.
     #[inline]
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> Duration {
         let (now, origin) = (clock_gettime(ClockId::Monotonic), self.origin.kernel);
         let (mut seconds, mut nanos) =

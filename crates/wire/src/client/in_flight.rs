@@ -21,6 +21,7 @@ use crate::response::Marks;
 /// A request on its way; see `Client::send_into`. Dropped before it is over, it closes the connection in use.
 pub struct InFlight<'a>(State<'a>);
 
+#[expect(clippy::large_enum_variant, reason = "nearly each request is of the large one, and stays where it is made")]
 enum State<'a> {
     Plain(Plain<'a>),
     Long(Pin<Box<dyn Future<Output = ()> + 'a>>),

@@ -8,6 +8,9 @@ use super::response_head::{MAX_HEAD, has_end, parse_head};
 /// It is parsed again with each piece up to this size, afterwards when it has doubled.
 const PARSED_OFTEN: usize = 16 << 10;
 
+/// What a head says, its bytes, and what follows it in the input.
+pub(super) type WholeHead<'i> = (Facts, Bytes, &'i [u8]);
+
 /// A head that comes in pieces.
 pub(crate) struct PartialHead {
     bytes: Vec<u8>,
@@ -26,8 +29,8 @@ impl PartialHead {
         self.parse_from
     }
 
-    /// Takes the next piece; once the head is whole, what it says, its bytes, and what follows it in the input.
-    pub(super) fn feed<'i>(&mut self, input: &'i [u8]) -> Result<Option<(Facts, Bytes, &'i [u8])>, String> {
+    /// Takes the next piece; the head, once it is whole.
+    pub(super) fn feed<'i>(&mut self, input: &'i [u8]) -> Result<Option<WholeHead<'i>>, String> {
         let before = self.bytes.len();
         let room = (MAX_HEAD + 1).saturating_sub(before).min(input.len());
         self.bytes.extend_from_slice(&input[..room]);

@@ -196,7 +196,6 @@ impl Transaction {
     }
 
     /// Goes on until the exchange is over; `outcome` then says how it went.
-    #[inline(always)]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, parties: &mut Parties<'_>) -> Poll<End> {
         debug_assert!(self.is_legal(), "only what was answered is cut short");
         if let Sending::UnderWay(unsent) = self.sending {
