@@ -24,7 +24,7 @@ use workspace::Workspace;
 pub const ALLOW_LIST: &str = allow::PATH;
 
 /// What it is told to do.
-pub const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
+const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
 
 --all     tells what the allow-list allows, too
 --shrink  takes out of the allow-list what is no longer needed
