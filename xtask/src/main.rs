@@ -27,6 +27,7 @@ mod receivers;
 mod socketio;
 mod stats;
 mod suites;
+mod test262;
 mod timing;
 mod truth;
 mod types;

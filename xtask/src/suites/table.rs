@@ -4,7 +4,7 @@ use super::Runner::{Ci, Nightly, Nobody};
 use super::{NightlyJob, SuiteRow};
 use crate::{
     book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, fuzz, grpc, image, libraries,
-    outputs, parity, socketio, stats, timing, truth, types,
+    outputs, parity, socketio, stats, test262, timing, truth, types,
 };
 
 /// A job of the nightly script that needs nothing but Rust.
@@ -185,6 +185,18 @@ pub(super) const SUITES: &[SuiteRow] = &[
             job_with("autobahn", 60, &["python3", "python2.7"]),
         ]),
         run: conformance::run,
+    },
+    SuiteRow {
+        name: "test262",
+        arguments: &["--suite DIR [--threads N] [FOLDER…]"],
+        does: "runs ECMAScript's own tests on QuickJS with our patches and without them, and compares",
+        when: "you changed `crates/host/quickjs`, or the version of the engine",
+        help: "DIR is a checkout of tc39/test262. Builds the engine's own runner twice into target/test262, runs the \
+               suite with --threads (as many as there are processors), and fails when a test has another result with \
+               the patches than without. FOLDER picks a folder of DIR/test: `language/expressions`. Ten minutes on two \
+               processors. Needs a C compiler.",
+        runner: Nightly(&[job_with("--suite $TEST262", 60, &["$TEST262", "cc"])]),
+        run: test262::run,
     },
     SuiteRow {
         name: "grpc",
