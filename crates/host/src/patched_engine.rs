@@ -1,7 +1,7 @@
 //! Tests that guard patches of QuickJS which no other test of this crate needs; `quickjs/UPGRADING.md` has the whole
 //! list. Each fails without its patch.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString, c_char};
 use std::process::Command;
 use std::rc::Rc;
 
@@ -108,6 +108,33 @@ fn the_trace_of_a_thrown_text_is_that_of_its_throw() {
         assert_eq!(ctx.catch().as_string().map(|text| text.to_string().unwrap()).as_deref(), Some("boom"));
         let trace = take_trace(&ctx);
         assert!(trace.contains("deep") && !trace.contains("make"), "{trace}");
+    });
+}
+
+unsafe extern "C" {
+    fn JS_LendText(runtime: *mut qjs::JSRuntime, text: *const c_char, length: usize);
+}
+
+/// `sources.patch`.
+#[test]
+fn functions_of_a_lent_text_have_no_copies_of_it() {
+    const LONG: usize = 100 << 10;
+    let source = format!("globalThis.f = () => {{ /*{}*/ return () => 1 }}", "x".repeat(LONG));
+    let text = CString::new(source).unwrap();
+    // Made after the text, and so gone before it.
+    let (memory, _runtime, context) = user();
+    context.with(|ctx| {
+        let room = memory.room();
+        // SAFETY: the context is live, and the text outlives it.
+        unsafe {
+            let raw = ctx.as_raw().as_ptr();
+            JS_LendText(qjs::JS_GetRuntime(raw), text.as_ptr(), text.as_bytes().len());
+            let length = text.as_bytes().len() as _;
+            qjs::JS_FreeValue(raw, qjs::JS_Eval(raw, text.as_ptr(), length, c"a.js".as_ptr(), 0));
+        }
+        let taken = room - memory.room();
+        assert!(taken < LONG / 2, "{taken} bytes for {LONG} of a source");
+        assert!(ctx.eval::<bool, _>("String(f).endsWith('*/ return () => 1 }') && String(f()) === '() => 1'").unwrap());
     });
 }
 
