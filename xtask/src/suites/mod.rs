@@ -5,6 +5,8 @@
 
 mod listing;
 mod table;
+#[cfg(test)]
+mod workflows;
 
 use std::fmt::Write as _;
 
