@@ -2,7 +2,7 @@
 //! tool.
 //!
 //! It reads the files that git knows, parses them with syn, and tells what breaks a rule: what, where, found, allowed,
-//! what to do. Exceptions stand in [`allow::PATH`], which may only shrink. Nothing is compiled, so it runs before
+//! what to do. Exceptions stand in [`ALLOW_LIST`], which may only shrink. Nothing is compiled, so it runs before
 //! everything else.
 
 mod allow;
