@@ -1,14 +1,6 @@
-//! Compiles QuickJS with the patches of the folder `quickjs`: `arenas.patch` makes a user smaller by a third,
-//! `literals.patch` makes functions and the fields of object literals without looking for what a new object cannot
-//! have, `names.patch` keeps names once a thread instead of once a user: 40 KB of 147, and `tables.patch` gives back
-//! room in tables that init code left. A script cannot tell. `thrown.patch` names in an error what was called and is
-//! no function, and keeps where values were thrown that are no Errors. `own_data.patch` lets plain data be looked at
-//! without lists and counts, and `shapes.patch` keeps shapes of objects that are gone for those that are made alike.
-//! `dates.patch` makes local times right near clock changes and writes dates as k6 does, and `sources.patch` lets
-//! functions find their sources in the text of their module, of which there is one for all users. `spread.patch`
-//! copies the characters of a text into an object, as `{...text}` says. `recent.patch` hands blocks out again that were
-//! just freed, while the processor's caches have them.
-//! All are fit to be offered to QuickJS.
+//! Compiles QuickJS with the patches of the folder `quickjs`, in the order of its file `series`. `quickjs/UPGRADING.md`
+//! says what each is for, which test guards it, and what to do when one does not fit. A script cannot tell that they
+//! are there, but by what they mend. `cargo xtask test262` compares the two.
 //!
 //! The source is that of the package rquickjs-sys, wherever cargo keeps it: `cargo metadata` tells. The linker takes a
 //! function from the first library that has it, and a crate stands before what it depends on, so this copy of the
@@ -26,24 +18,12 @@ use std::{env, fs};
 #[path = "build/function_table.rs"]
 mod function_table;
 
-/// The package, as the lock file has it. Its Rust side knows the layout of the engine's structures, so the two go
-/// together.
+/// The package, as the root Cargo.toml pins it. Its Rust side knows the layout of the engine's structures, so the two
+/// go together.
 const PACKAGE: (&str, &str) = ("rquickjs-sys", "0.14.0");
 
-/// To be applied to `quickjs.c`, in this order.
-const PATCHES: [&str; 11] = [
-    "quickjs/arenas.patch",
-    "quickjs/literals.patch",
-    "quickjs/names.patch",
-    "quickjs/tables.patch",
-    "quickjs/thrown.patch",
-    "quickjs/own_data.patch",
-    "quickjs/shapes.patch",
-    "quickjs/dates.patch",
-    "quickjs/sources.patch",
-    "quickjs/spread.patch",
-    "quickjs/recent.patch",
-];
+/// The patches of `quickjs.c`, one a line, in the order in which they are applied.
+const SERIES: &str = "quickjs/series";
 
 const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];
 
@@ -86,17 +66,20 @@ fn package() -> PathBuf {
         packages.filter(|package| (&package["name"], &package["version"]) == (&PACKAGE.0.into(), &PACKAGE.1.into()));
     let manifest = named.next().and_then(|package| package["manifest_path"].as_str());
     let manifest = manifest.unwrap_or_else(|| {
-        panic!("the lock file has no {} {}: see whether the patches fit another version", PACKAGE.0, PACKAGE.1)
+        panic!("the lock file has no {} {}: quickjs/UPGRADING.md says how to try another one", PACKAGE.0, PACKAGE.1)
     });
     Path::new(manifest).parent().expect("a file is in a folder").to_owned()
 }
 
 fn write_patched(from: &Path, to: &Path) {
     let mut text = fs::read_to_string(from).unwrap_or_else(|error| panic!("cannot read {}: {error}", from.display()));
-    for name in PATCHES {
-        let patch = fs::read_to_string(name).unwrap_or_else(|error| panic!("cannot read {name}: {error}"));
-        let patch = diffy::Patch::from_str(&patch).unwrap_or_else(|error| panic!("{name} is no patch: {error}"));
-        text = diffy::apply(&text, &patch).unwrap_or_else(|error| panic!("{name} does not fit: {error}"));
+    let series = fs::read_to_string(SERIES).unwrap_or_else(|error| panic!("cannot read {SERIES}: {error}"));
+    for name in series.lines() {
+        let path = format!("quickjs/{name}");
+        let patch = fs::read_to_string(&path).unwrap_or_else(|error| panic!("cannot read {path}: {error}"));
+        let patch = diffy::Patch::from_str(&patch).unwrap_or_else(|error| panic!("{path} is no patch: {error}"));
+        text = diffy::apply(&text, &patch)
+            .unwrap_or_else(|error| panic!("{path} does not fit: {error}; see quickjs/UPGRADING.md"));
     }
     fs::write(to, text).unwrap_or_else(|error| panic!("cannot write {}: {error}", to.display()));
 }

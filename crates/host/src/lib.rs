@@ -43,6 +43,8 @@ pub mod native;
 pub mod object;
 mod own_data;
 mod parts;
+#[cfg(test)]
+mod patched_engine;
 pub mod plain;
 mod preemption;
 pub mod received;

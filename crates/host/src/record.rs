@@ -1,5 +1,5 @@
 //! Objects of one shape that native code makes and reads often: the names of their fields are looked up once a user,
-//! and an object is made in one step (`quickjs/own_data.patch`).
+//! and an object is made in one step (`quickjs/object_like.patch`).
 //!
 //! A record is an ordinary object with ordinary fields, which scripts may change. Its prototype, which nothing else
 //! has, tells it from other objects.

@@ -91,12 +91,12 @@ type CalleeNamer = unsafe extern "C" fn(
 ) -> bool;
 
 unsafe extern "C" {
-    /// Of `quickjs/thrown.patch`.
+    /// Of `quickjs/callees.patch`.
     fn JS_SetCalleeNamer(runtime: *mut qjs::JSRuntime, namer: Option<CalleeNamer>, opaque: *mut qjs::c_void);
 }
 
 unsafe extern "C" {
-    /// Of `quickjs/tables.patch`.
+    /// Of `quickjs/trim.patch`.
     fn JS_TrimObjects(context: *mut qjs::JSContext) -> qjs::c_int;
 }
 

@@ -4,7 +4,7 @@
 //! fleet each agent knows how far its clock is from the coordinator's, and its scripts see the coordinator's time.
 
 unsafe extern "C" {
-    /// Of `quickjs/dates.patch`.
+    /// Of `quickjs/clock.patch`.
     safe fn JS_SetClockAhead(us: i64);
 }
 

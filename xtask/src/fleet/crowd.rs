@@ -79,7 +79,7 @@ struct Crowd {
 }
 
 /// Tries AGENTS agents for SECONDS seconds.
-pub(super) fn run(arguments: &[String]) -> Result<(), String> {
+pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let number = |at: usize, standard| arguments.get(at).map_or(Some(standard), |text| text.parse().ok());
     let (Some(agents), Some(seconds)) = (number(0, AGENTS), number(1, SECONDS)) else {
         return Err(String::from("fleet crowd: expected two whole numbers, AGENTS and SECONDS"));

@@ -70,7 +70,7 @@ const OF_BROKERS: [Mishap; 3] = [
 ];
 
 /// Over an S3 gateway.
-pub(super) fn objects() -> Result<(), String> {
+pub(crate) fn objects() -> Result<(), String> {
     let bin = programs::engines(&["versitygw"])?;
     let folder = programs::folder("fleet-objects")?;
     let at = free()?;
@@ -95,7 +95,7 @@ pub(super) fn objects() -> Result<(), String> {
 }
 
 /// Over a cluster of three NATS servers.
-pub(super) fn nats() -> Result<(), String> {
+pub(crate) fn nats() -> Result<(), String> {
     let bin = programs::engines(&["nats-server"])?;
     let folder = programs::folder("fleet-nats")?;
     let at: Vec<(SocketAddr, SocketAddr)> = (0..3).map(|_| Ok((free()?, free()?))).collect::<Result<_, String>>()?;

@@ -2,7 +2,7 @@
 //! tool.
 //!
 //! It reads the files that git knows, parses them with syn, and tells what breaks a rule: what, where, found, allowed,
-//! what to do. Exceptions stand in [`allow::PATH`], which may only shrink. Nothing is compiled, so it runs before
+//! what to do. Exceptions stand in [`ALLOW_LIST`], which may only shrink. Nothing is compiled, so it runs before
 //! everything else.
 
 mod allow;
@@ -24,7 +24,7 @@ use workspace::Workspace;
 pub const ALLOW_LIST: &str = allow::PATH;
 
 /// What it is told to do.
-pub const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
+const USAGE: &str = "usage: cargo xtask tidy [--all] [--shrink] [TEXT…]
 
 --all     tells what the allow-list allows, too
 --shrink  takes out of the allow-list what is no longer needed

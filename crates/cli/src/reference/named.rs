@@ -39,7 +39,7 @@ struct Existing {
     root: PathBuf,
     flags: BTreeSet<String>,
     commands: BTreeSet<String>,
-    /// The list of suites.
+    /// The table of suites.
     suites: String,
     /// The source of the suites, which names their flags.
     suite_flags: String,
@@ -53,7 +53,7 @@ impl Existing {
         flags.extend(FLAGS.iter().map(|flag| flag.long.to_owned()));
         flags.extend(OF_K6.iter().map(|flag| flag.flag.to_owned()));
         flags.extend(["help", "version"].map(str::to_owned));
-        let suites = text(&root.join("xtask/src/main.rs"));
+        let suites = text(&root.join("xtask/src/suites/table.rs"));
         let mut sources = Vec::new();
         files(&root.join(SUITES.1), ".rs", &mut sources);
         let suite_flags = sources.iter().map(|path| text(path)).collect();
@@ -75,7 +75,8 @@ impl Existing {
             }
         }
         for suite in words_behind(text, "cargo xtask ") {
-            if !self.suites.contains(&format!("cargo xtask {suite}")) {
+            let is_there = [format!("name: \"{suite}\""), format!("name: \"{suite} ")];
+            if !is_there.iter().any(|row| self.suites.contains(row)) {
                 missing.push(format!("the suite cargo xtask {suite}"));
             }
         }

@@ -16,7 +16,7 @@ const SETS_FIRST: &str = "onrush/formdata#sets-first";
 const UNTYPED: &str = "onrush/formdata#untyped";
 const FILES_ALONE: &str = "onrush/formdata#files-alone";
 
-/// The texts of the library that are known: those of https://jslib.k6.io and of its repository. Missing is the first
+/// The texts of the library that are known: those of <https://jslib.k6.io> and of its repository. Missing is the first
 /// text of 0.0.1, which gives parts other types and names. `cargo run -p onrush-script --example signatures FILE` tells
 /// those of other texts.
 pub static KNOWN: &[LibraryText] = &[
