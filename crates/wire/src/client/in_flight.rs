@@ -2,7 +2,8 @@
 //!
 //! A plain request over a kept connection of HTTP/1.1, which is nearly each of a load test, is polled here without any
 //! future inside; whatever needs more (a connection, HTTP/2, a redirect, cookies, a body to decode, another try)
-//! becomes a boxed one.
+//! becomes a boxed one. It begins with the first poll, not before: users who ask in the same turn are sent one after
+//! the other, and none of them has begun while others are sent.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,6 +24,8 @@ pub struct InFlight<'a>(State<'a>);
 
 #[expect(clippy::large_enum_variant, reason = "nearly each request is of the large one, and stays where it is made")]
 enum State<'a> {
+    /// Not polled yet.
+    Asked(Option<Task<'a>>),
     Plain(Plain<'a>),
     Long(Pin<Box<dyn Future<Output = ()> + 'a>>),
 }
@@ -54,19 +57,7 @@ impl<'a> InFlight<'a> {
         hop: &'a mut dyn FnMut(&Exchange),
         exchange: &'a mut Exchange,
     ) -> InFlight<'a> {
-        let io = &client.worker.io;
-        let clock = HopClock::start(io, request);
-        let ready = client.ready(request, jar);
-        let task = Task { client, request, jar, hop, exchange };
-        InFlight(match ready {
-            Some((head, Kept::Own(connection))) => {
-                let out = task.outgoing(&clock);
-                let leased = Leased::new(io, &out, connection, clock.asked);
-                State::Plain(Plain { task: Some(task), head, out, leased })
-            }
-            Some((head, Kept::Shared(seat))) => State::Long(Box::pin(task.send_shared(head, seat, clock))),
-            None => State::Long(Box::pin(task.send(clock))),
-        })
+        InFlight(State::Asked(Some(Task { client, request, jar, hop, exchange })))
     }
 }
 
@@ -76,6 +67,9 @@ impl Future for InFlight<'_> {
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let state = &mut self.get_mut().0;
+        if let State::Asked(task) = state {
+            *state = task.take().expect("it begins once").begin();
+        }
         if let State::Plain(plain) = state {
             match ready!(plain.poll(cx)) {
                 None => return Poll::Ready(()),
@@ -84,7 +78,7 @@ impl Future for InFlight<'_> {
         }
         match state {
             State::Long(long) => long.as_mut().poll(cx),
-            State::Plain(_) => unreachable!("it has just become a long one"),
+            State::Asked(_) | State::Plain(_) => unreachable!("it has become a long one"),
         }
     }
 }
@@ -116,6 +110,22 @@ impl<'a> Plain<'a> {
 }
 
 impl<'a> Task<'a> {
+    /// The request begins now.
+    #[inline(always)]
+    fn begin(self) -> State<'a> {
+        let io = &self.client.worker.io;
+        let clock = HopClock::start(io, self.request);
+        match self.client.ready(self.request, self.jar) {
+            Some((head, Kept::Own(connection))) => {
+                let out = self.outgoing(&clock);
+                let leased = Leased::new(io, &out, connection, clock.asked);
+                State::Plain(Plain { task: Some(self), head, out, leased })
+            }
+            Some((head, Kept::Shared(seat))) => State::Long(Box::pin(self.send_shared(head, seat, clock))),
+            None => State::Long(Box::pin(self.send(clock))),
+        }
+    }
+
     /// A plain request as it goes out.
     #[inline]
     fn outgoing(&self, clock: &HopClock) -> Outgoing<'a> {

@@ -24,9 +24,10 @@ use crate::Vu;
 pub struct SincePlan(Cell<Option<Duration>>);
 
 impl SincePlan {
-    /// Of a request that begins now.
-    pub fn begin(vu: &Vu) -> SincePlan {
-        SincePlan(Cell::new(vu.take_lateness()))
+    /// The request begins now.
+    #[inline]
+    pub fn begin(&self, vu: &Vu) {
+        self.0.set(vu.take_lateness());
     }
 }
 

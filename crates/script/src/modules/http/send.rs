@@ -25,6 +25,7 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
     }
     let sender = Sender::of(vu, state, &prepared);
     let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
+    sender.begin();
     sender.client.send_into(request, Some(&prepared.jar), before_last, place).await;
     sender.end(call);
 }
@@ -40,11 +41,17 @@ pub struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    /// Who sends a request that begins now.
+    /// Who will send a request.
     #[inline]
     pub fn of(vu: &'a Vu, state: &'a HttpState, prepared: &'a PreparedRequest) -> Sender<'a> {
         let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
-        Sender { client, vu, run: state.run(vu), prepared, since_plan: SincePlan::begin(vu) }
+        Sender { client, vu, run: state.run(vu), prepared, since_plan: SincePlan::default() }
+    }
+
+    /// The request begins now: it is late by what has passed since it was planned.
+    #[inline]
+    pub fn begin(&self) {
+        self.since_plan.begin(self.vu);
     }
 
     /// Records an exchange. `last`: no other one of the request follows.

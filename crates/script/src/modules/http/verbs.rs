@@ -160,7 +160,15 @@ fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> Result<()
         // Not `perform`: a future that holds another one would be polled through at each turn. By reference, to stay
         // where it is made.
         let mut sending = sender.client.send_into(request, Some(&prepared.jar), before_last, place);
-        vu.block_on(ctx, &mut sending)?;
+        let mut has_begun = false;
+        // It begins when it is the user's turn to send, which is after others have run their scripts.
+        let turn = std::future::poll_fn(|cx| {
+            if !std::mem::replace(&mut has_begun, true) {
+                sender.begin();
+            }
+            std::pin::Pin::new(&mut sending).poll(cx)
+        });
+        vu.block_on(ctx, turn)?;
     }
     sender.end(call);
     Ok(())
