@@ -202,44 +202,35 @@ pub fn address(object: &Object<'_>) -> usize {
 
 /// Calls a function with one argument and no `this`.
 pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -> Result<Value<'js>> {
-    // SAFETY: the values are live and stay so during the call; the result is a count of its own.
-    unsafe {
-        let mut arguments = [argument.as_raw()];
-        let context = ctx.as_raw().as_ptr();
-        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 1, arguments.as_mut_ptr());
-        if qjs::JS_IsException(raw) {
-            return Err(Error::Exception);
-        }
-        Ok(Value::from_raw(ctx.clone(), raw))
-    }
+    // SAFETY: the result is a count of its own.
+    call_raw(ctx, function, [argument]).map(|raw| unsafe { Value::from_raw(ctx.clone(), raw) })
 }
 
-/// The same for who wants nothing of what it returns.
+/// The same for a caller that wants nothing of what it returns.
 pub fn run<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -> Result<()> {
-    // SAFETY: as in `call`.
-    unsafe {
-        let mut arguments = [argument.as_raw()];
-        let context = ctx.as_raw().as_ptr();
-        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 1, arguments.as_mut_ptr());
-        if qjs::JS_IsException(raw) {
-            return Err(Error::Exception);
-        }
-        qjs::JS_FreeValue(context, raw);
-        Ok(())
-    }
+    // SAFETY: gives back the count that the call made.
+    call_raw(ctx, function, [argument]).map(|raw| unsafe { qjs::JS_FreeValue(ctx.as_raw().as_ptr(), raw) })
 }
 
-/// The same with three arguments.
+/// The same as `call` with three arguments.
 pub fn call_three<'js>(ctx: &Ctx<'js>, function: &Value<'js>, arguments: [&Value<'js>; 3]) -> Result<Value<'js>> {
     // SAFETY: as in `call`.
+    call_raw(ctx, function, arguments).map(|raw| unsafe { Value::from_raw(ctx.clone(), raw) })
+}
+
+/// What a function returns: a count that the caller owns.
+#[inline]
+fn call_raw<'js, const N: usize>(
+    ctx: &Ctx<'js>,
+    function: &Value<'js>,
+    arguments: [&Value<'js>; N],
+) -> Result<qjs::JSValue> {
+    let mut arguments = arguments.map(Value::as_raw);
+    // SAFETY: the values are live and stay so during the call.
     unsafe {
-        let mut arguments = arguments.map(Value::as_raw);
-        let context = ctx.as_raw().as_ptr();
-        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, 3, arguments.as_mut_ptr());
-        if qjs::JS_IsException(raw) {
-            return Err(Error::Exception);
-        }
-        Ok(Value::from_raw(ctx.clone(), raw))
+        let (context, count) = (ctx.as_raw().as_ptr(), N as qjs::c_int);
+        let raw = qjs::JS_Call(context, function.as_raw(), qjs::JS_UNDEFINED, count, arguments.as_mut_ptr());
+        if qjs::JS_IsException(raw) { Err(Error::Exception) } else { Ok(raw) }
     }
 }
 

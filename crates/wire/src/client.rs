@@ -2,8 +2,8 @@
 //!
 //! Every hop is an exchange of its own; the request's time covers them all. Decoding a body comes after its last byte
 //! was stamped. The plain request (empty jar, no userinfo, no proxy, a kept connection) has a short way of its own, on
-//! which only what a response asks for leads to the long one, in `hops`. Invariant: each exchange that touched the
-//! network is either handed to `hop` or returned, exactly once.
+//! which only what a response asks for leads to the long one, in `hops`; `in_flight` says which way a request goes.
+//! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
 mod byte_stream;
 

@@ -28,7 +28,6 @@ use super::prepare::prepare_beside;
 use super::refusal::{Checked, Refusal};
 use super::send::perform;
 use super::state::HttpState;
-use super::verbs::not_shared;
 use super::{response, url};
 use crate::Vu;
 use crate::arguments::ArgumentError;
@@ -223,7 +222,7 @@ fn all<'a>(
     per_host: usize,
 ) -> impl Future<Output = ()> + 'a {
     let hosts: Vec<Rc<str>> = calls.iter().map(|call| Rc::from(host(&call.prepared))).collect();
-    let mut calls: Vec<Option<&'a mut Call>> = calls.iter_mut().map(|call| Some(not_shared(call))).collect();
+    let mut calls: Vec<Option<&'a mut Call>> = calls.iter_mut().map(|call| Some(Call::not_shared(call))).collect();
     let unlimited = |n: usize| if n == 0 { usize::MAX } else { n };
     let (limit, per_host) = (unlimited(limit), unlimited(per_host));
     let mut waiting: Vec<usize> = (0..calls.len()).collect();

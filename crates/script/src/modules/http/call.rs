@@ -121,6 +121,12 @@ impl Call {
         })
     }
 
+    /// The request, before its response object is made.
+    #[inline]
+    pub fn not_shared(call: &mut Rc<Lazy<Call>>) -> &mut Call {
+        Rc::get_mut(call).expect("nobody has it before its response object")
+    }
+
     /// Where what happens to the request goes; nowhere when it cannot be sent.
     #[inline(always)]
     pub fn place(&mut self) -> Option<&mut Exchange> {

@@ -137,14 +137,8 @@ pub fn complete<'js>(
     mut call: Rc<Lazy<Call>>,
     borrows: &Borrows<'js>,
 ) -> Result<Value<'js>> {
-    wait(ctx, vu, state, not_shared(&mut call))?;
+    wait(ctx, vu, state, Call::not_shared(&mut call))?;
     finish(ctx, vu, call, borrows.values())
-}
-
-/// A request before its response object is made.
-#[inline]
-pub fn not_shared(call: &mut Rc<Lazy<Call>>) -> &mut Call {
-    Rc::get_mut(call).expect("nobody has it before its response object")
 }
 
 /// Waits until the exchanges of a request are over.
@@ -225,7 +219,7 @@ fn async_request<'js>(
     let (sender, sender_state) = (Rc::clone(&vu), Rc::clone(&state));
     let work = async move {
         let mut call = Call::new(prepared?);
-        perform(&sender, &sender_state, not_shared(&mut call)).await;
+        perform(&sender, &sender_state, Call::not_shared(&mut call)).await;
         Ok::<_, Refusal>(call)
     };
     vu.promise(&ctx, work, move |ctx, outcome| {

@@ -27,7 +27,6 @@ use crate::modules::http::plain_response::response;
 use crate::modules::http::prepare::prepare_events;
 use crate::modules::http::send::perform;
 use crate::modules::http::state::HttpState;
-use crate::modules::http::verbs::not_shared;
 
 /// The module.
 pub const MODULE: ModuleDef =
@@ -108,7 +107,7 @@ impl<'js> Session<'_, 'js> {
                 Err(ArgumentError::Thrown(error)) => return Err(error),
                 Err(ArgumentError::Refused(refusal)) => return self.failed(&refusal.message),
             };
-            self.ask(not_shared(&mut call))?;
+            self.ask(Call::not_shared(&mut call))?;
             let url = call.prepared.sent.target.name.to_string();
             let problem = match call.exchange() {
                 Some(Exchange { outcome: Ok(answer), .. }) => self.problem(answer),

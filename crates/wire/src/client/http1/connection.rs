@@ -29,7 +29,7 @@ pub(crate) struct Connection {
     pub(crate) transport: Transport,
     pub(crate) info: ConnectionInfo,
     pub(crate) timer: DeadlineTimer,
-    /// The last response had a large body that nobody wanted: see `client::transaction`.
+    /// The last response had a large body that nobody wanted: see `transaction`.
     pub(crate) drops_much: bool,
 }
 
