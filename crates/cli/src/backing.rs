@@ -8,9 +8,7 @@ use fleet::backing::STORES;
 use fleet::coordinator::Coordinator;
 use fleet::drive::{AgentThread, CoordinatorThread, Keep};
 use fleet::embedded::{LISTENING, TcpHub, TcpLine};
-#[cfg(feature = "nats")]
 use fleet::nats::{Broker, NatsHub, NatsLine};
-#[cfg(feature = "objects")]
 use fleet::objects::{ObjectsHub, ObjectsLine, StorePlace};
 use fleet::{Agent, AgentEvent, Credentials, Frames, Invitation};
 
@@ -22,10 +20,8 @@ pub enum Backing {
     /// The coordinator dials agents that listen at these addresses.
     Dialling(Vec<String>),
     /// Messages are objects of a store.
-    #[cfg(feature = "objects")]
     Objects(StorePlace),
     /// Messages go through a broker; what is large goes to the coordinator.
-    #[cfg(feature = "nats")]
     Nats(Broker),
 }
 
@@ -45,18 +41,10 @@ impl Backing {
     /// Reads a URL; the error says what was expected.
     pub fn of(url: &str) -> Result<Backing, String> {
         match url.split_once("://").map(|(scheme, _)| scheme) {
-            #[cfg(feature = "objects")]
             Some("s3" | "gs" | "az" | "abfs" | "abfss" | "file") => StorePlace::open(url).map(Backing::Objects),
-            #[cfg(feature = "nats")]
             Some("nats" | "tls") => {
                 let variables = std::env::vars().filter(|(name, _)| name.starts_with("NATS_"));
                 Broker::new(url).map(|broker| Backing::Nats(broker.with_variables(variables)))
-            }
-            // Reached without a feature.
-            #[allow(unreachable_patterns)]
-            Some(scheme @ ("s3" | "gs" | "az" | "abfs" | "abfss" | "file" | "nats" | "tls")) => {
-                let feature = if matches!(scheme, "nats" | "tls") { "nats" } else { "objects" };
-                Err(format!("{url}: this Onrush was built without it: build it with the feature '{feature}'"))
             }
             _ => Err(format!("found '{url}', expected {STORES}, nats://HOST:PORT or tls://HOST:PORT")),
         }
@@ -64,11 +52,7 @@ impl Backing {
 
     /// Whether agents read the archive themselves, from what carries the messages.
     pub fn stores(&self) -> bool {
-        #[cfg(feature = "objects")]
-        if matches!(self, Backing::Objects(_)) {
-            return true;
-        }
-        false
+        matches!(self, Backing::Objects(_))
     }
 
     /// Whether the coordinator is dialled.
@@ -76,9 +60,7 @@ impl Backing {
         match self {
             Backing::Embedded => true,
             Backing::Dialling(_) => false,
-            #[cfg(feature = "objects")]
             Backing::Objects(_) => false,
-            #[cfg(feature = "nats")]
             Backing::Nats(_) => true,
         }
     }
@@ -88,9 +70,7 @@ impl Backing {
         match self {
             Backing::Embedded => None,
             Backing::Dialling(agents) => Some(agents.join(",")),
-            #[cfg(feature = "objects")]
             Backing::Objects(place) => Some(place.shown().to_owned()),
-            #[cfg(feature = "nats")]
             Backing::Nats(broker) => Some(broker.shown().to_owned()),
         }
     }
@@ -109,8 +89,6 @@ impl Backing {
         let told = move |hub: &TcpHub| {
             let _ = tell.send(hub.address());
         };
-        // What only some of them need.
-        let _ = (&shown, &archive, &credentials);
         match self {
             Backing::Embedded => {
                 let open = async move || {
@@ -124,12 +102,10 @@ impl Backing {
                 let open = async move || TcpHub::dial(&agents, &credentials.certificate);
                 CoordinatorThread::start(coordinator, open, keep)
             }
-            #[cfg(feature = "objects")]
             Backing::Objects(place) => {
                 let open = async move || ObjectsHub::open(place, &credentials.token(), archive).await;
                 CoordinatorThread::start(coordinator, open, keep)
             }
-            #[cfg(feature = "nats")]
             Backing::Nats(broker) => {
                 let open = async move || {
                     let bulk = TcpHub::listen_beside(address, &certificate, credentials.secret.clone()).await?;
@@ -156,11 +132,9 @@ pub fn join(
         Backing::Embedded | Backing::Dialling(_) => {
             AgentThread::start(agent, TcpLine::new(invitation)?, frames, patience)
         }
-        #[cfg(feature = "objects")]
         Backing::Objects(place) => {
             AgentThread::start(agent, ObjectsLine::new(place, &invitation.token), frames, patience)
         }
-        #[cfg(feature = "nats")]
         Backing::Nats(broker) => AgentThread::start(agent, NatsLine::new(broker, &invitation.token), frames, patience),
     }
 }

@@ -4,4 +4,5 @@ use script::builtins::Builtins;
 use script::modules;
 
 /// All of them.
-pub static BUILTINS: Builtins = modules::builtins(&[modules::MODULES, extensions::MODULES]);
+pub static BUILTINS: Builtins =
+    Builtins { left_out: extensions::LEFT_OUT, ..modules::builtins(&[modules::MODULES, extensions::MODULES]) };

@@ -26,6 +26,7 @@ pub(crate) struct Member<U> {
 
 impl<U> Member<U> {
     /// Begins an iteration of a scenario: how many it began before.
+    #[inline]
     pub(crate) fn begin(&mut self, scenario: usize) -> u64 {
         if self.begun.len() <= scenario {
             self.begun.resize(scenario + 1, 0);

@@ -252,10 +252,12 @@ impl RunState {
         &self.cells[worker * self.scenarios.len() + scenario].0
     }
 
+    #[inline]
     pub(crate) fn iteration_started(&self, worker: usize, scenario: usize) {
         bump(&self.cell(worker, scenario).started, 1);
     }
 
+    #[inline]
     pub(crate) fn iteration_completed(&self, worker: usize, scenario: usize) {
         bump(&self.cell(worker, scenario).completed, 1);
     }

@@ -68,6 +68,7 @@ impl Stopper {
     }
 
     /// Whether the test was stopped. Cheap enough for an interpreter's interrupt handler.
+    #[inline]
     pub fn is_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::Acquire)
     }
@@ -121,6 +122,7 @@ impl Interrupt {
 
     /// Whether somebody has set a reason, or the whole test was stopped. Unlike `reason` it does not look at the clock:
     /// for those who wait and are woken anyway.
+    #[inline]
     pub fn is_set(&self) -> bool {
         self.reason.get().is_some() || self.source.as_ref().is_some_and(|(_, stopper)| stopper.is_stopped())
     }
@@ -132,6 +134,7 @@ impl Interrupt {
     }
 
     /// Asks to be woken by `set`. The user calls it when it is about to wait.
+    #[inline]
     pub fn register(&self, waker: &Waker) {
         let mut slot = self.waker.borrow_mut();
         if !slot.as_ref().is_some_and(|known| known.will_wake(waker)) {

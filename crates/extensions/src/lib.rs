@@ -33,31 +33,43 @@ mod tcp;
 
 use script::builtins::ModuleDef;
 
-/// Every extension. One line a module.
-#[rustfmt::skip]
-pub static MODULES: &[ModuleDef] = &[
-    kv::MODULE,
-    dotenv::MODULE,
-    #[cfg(feature = "faker")]
-    faker::MODULE,
-    #[cfg(feature = "file")]
-    file::MODULE,
-    #[cfg(feature = "redis")]
-    redis::MODULE,
-    #[cfg(feature = "sql")]
-    sql::MODULE,
-    #[cfg(feature = "sql")]
-    sql::MYSQL,
-    #[cfg(feature = "sql")]
-    sql::POSTGRES,
-    #[cfg(feature = "sql")]
-    sql::SQLITE,
-    #[cfg(feature = "dns")]
-    dns::MODULE,
-    #[cfg(feature = "mqtt")]
-    mqtt::MODULE,
-    #[cfg(feature = "tcp")]
-    tcp::MODULE,
-    #[cfg(feature = "kafka")]
-    kafka::MODULE,
-];
+/// Every extension with the cargo feature that has it, and none for those that need no library.
+macro_rules! extensions {
+    (always $($always:path),+; $($feature:literal $($name:literal $module:path),+;)+) => {
+        /// Every extension of this build.
+        pub static MODULES: &[ModuleDef] = &[$($always,)+ $($(#[cfg(feature = $feature)] $module,)+)+];
+
+        /// The import paths that this build has nothing for, and the features that would.
+        pub static LEFT_OUT: &[(&str, &str)] = &[$($(#[cfg(not(feature = $feature))] ($name, $feature),)+)+];
+
+        #[cfg(test)]
+        const NAMES: &[(&str, &str)] = &[$($(($name, $feature),)+)+];
+    };
+}
+
+extensions! {
+    always kv::MODULE, dotenv::MODULE;
+    "faker" "k6/x/faker" faker::MODULE;
+    "file" "k6/x/file" file::MODULE;
+    "redis" "k6/x/redis" redis::MODULE;
+    "sql" "k6/x/sql" sql::MODULE, "k6/x/sql/driver/mysql" sql::MYSQL, "k6/x/sql/driver/postgres" sql::POSTGRES,
+        "k6/x/sql/driver/sqlite3" sql::SQLITE;
+    "dns" "k6/x/dns" dns::MODULE;
+    "mqtt" "k6/x/mqtt" mqtt::MODULE;
+    "tcp" "k6/x/tcp" tcp::MODULE;
+    "kafka" "k6/x/kafka" kafka::MODULE;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEFT_OUT, MODULES, NAMES};
+
+    #[test]
+    fn an_extension_is_there_or_left_out_by_its_name() {
+        for (name, feature) in NAMES {
+            let is_there = MODULES.iter().any(|module| module.name == *name);
+            assert_ne!(is_there, LEFT_OUT.contains(&(name, feature)), "{name}");
+        }
+        assert_eq!(MODULES.len() + LEFT_OUT.len(), NAMES.len() + 2);
+    }
+}

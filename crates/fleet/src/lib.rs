@@ -17,11 +17,8 @@ pub mod drive;
 pub mod embedded;
 mod lines;
 pub mod message;
-#[cfg(feature = "nats")]
 pub mod nats;
-#[cfg(feature = "objects")]
 pub mod objects;
-#[cfg(any(feature = "objects", feature = "nats"))]
 mod sealed;
 pub mod sight;
 #[cfg(feature = "simulation")]

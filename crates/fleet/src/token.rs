@@ -22,12 +22,10 @@ impl Secret {
     }
 
     /// A placeholder, where others may read.
-    #[cfg(any(feature = "nats", feature = "objects"))]
     pub(crate) fn nobodys() -> Secret {
         Secret([0; SECRET_BYTES])
     }
 
-    #[cfg(any(feature = "nats", feature = "objects"))]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -80,6 +80,7 @@ impl Carrier {
     }
 
     /// A coroutine is about to be resumed; it stays where it is until `leave`.
+    #[inline]
     pub fn enter(&self, inside: &(impl Preempted + 'static)) {
         self.running.set(Some(NonNull::from(inside)));
         compiler_fence(Ordering::Release);
@@ -88,6 +89,7 @@ impl Carrier {
     }
 
     /// It is suspended.
+    #[inline]
     pub fn leave(&self) {
         let resumes = &self.watched.resumes;
         resumes.store(resumes.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

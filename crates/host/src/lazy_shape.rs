@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rquickjs::{Ctx, Error, Object, qjs};
 
 /// An object of our class that holds nothing yet.
+#[inline]
 pub(crate) fn new_object(
     ctx: &Ctx<'_>,
     prototype: Option<qjs::JSValue>,

@@ -104,6 +104,7 @@ impl Identity {
     }
 
     /// Whether it is the very same one, or the same text.
+    #[inline]
     pub fn is(&self, value: Option<&Value<'_>>) -> bool {
         match value.filter(|value| !is_nothing(value)) {
             None => self.kept.is_none(),
@@ -157,6 +158,7 @@ impl PlainData {
     }
 
     /// Whether it holds the same; false for a value of another runtime, whose names mean nothing here.
+    #[inline]
     pub fn is(&self, value: &Value<'_>) -> bool {
         let context = value.ctx().as_raw().as_ptr();
         // SAFETY: context and value are live, and both are of the runtime that `held` is of.

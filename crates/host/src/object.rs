@@ -207,6 +207,7 @@ pub fn call<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -
 }
 
 /// The same for a caller that wants nothing of what it returns.
+#[inline]
 pub fn run<'js>(ctx: &Ctx<'js>, function: &Value<'js>, argument: &Value<'js>) -> Result<()> {
     // SAFETY: gives back the count that the call made.
     call_raw(ctx, function, [argument]).map(|raw| unsafe { qjs::JS_FreeValue(ctx.as_raw().as_ptr(), raw) })

@@ -69,6 +69,7 @@ pub(crate) fn create(memory: &Rc<Memory>) -> Result<(Runtime, Context)> {
 
 /// Undoes what QuickJS makes of its threshold: after a collection it waits for half of what was left to come again,
 /// which for a heap as small as a user's would be a collection for every 60 KiB. Costs two loads and a comparison.
+#[inline]
 pub fn space_collections(ctx: &Ctx<'_>) {
     // SAFETY: context and runtime are live.
     unsafe {

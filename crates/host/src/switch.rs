@@ -152,6 +152,7 @@ impl Switch {
     }
 
     /// Waits for a future; `None` when the user must stop, and the future is then dropped unfinished.
+    #[inline]
     pub fn block_on<F: Future>(&self, future: F) -> Option<F::Output> {
         if self.stop.is_set() {
             return None;
@@ -238,6 +239,7 @@ impl Switch {
         }
     }
 
+    #[inline]
     pub(crate) fn suspend(&self, signal: Signal) -> Resume {
         let yielder = self.yielder.get().expect("set by the coroutine before its main function runs");
         // SAFETY: the yielder lives at the root of the coroutine's stack as long as the coroutine runs, and this code

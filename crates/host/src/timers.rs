@@ -102,6 +102,7 @@ impl Timers {
     }
 
     /// Whether none will fire.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.by_due.borrow().is_empty()
     }

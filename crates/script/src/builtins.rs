@@ -32,6 +32,8 @@ pub struct LibraryText {
 pub struct Builtins {
     /// Each module once, by its import path, in one list or several.
     pub lists: &'static [&'static [ModuleDef]],
+    /// Import paths that this build has nothing for, and the cargo features that would.
+    pub left_out: &'static [(&'static str, &'static str)],
     /// The module that any other import path means: a library's address in a known version, a module that only the
     /// loader names.
     pub alias: fn(&str) -> Option<&'static ModuleDef>,

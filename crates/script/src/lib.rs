@@ -42,6 +42,6 @@ pub use error::{Place, ScriptError};
 pub use host::log::{self, LogSink};
 pub use program::Program;
 pub use shared::{LoadOptions, Shared, Source};
-pub use users::{ScriptUser, ScriptUsers};
+pub use users::{ScriptUser, ScriptUsers, run};
 pub use vu::{Role, Vu};
 pub use worker::WorkerState;

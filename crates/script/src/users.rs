@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::task::Context;
 
 use engine::vu::CreateError;
-use engine::{Iteration, IterationEnd, Progress, StopReason, Users, VirtualUser, VuContext};
+use engine::{
+    Event, Iteration, IterationEnd, Outcome, Plan, Progress, RunConfig, RunError, StopReason, Users, VirtualUser,
+    VuContext,
+};
 use host::{Advance, GivenUp};
 use metrics::TagSet;
 use metrics::batches::Note;
@@ -27,6 +30,17 @@ impl ScriptUsers {
     pub fn new(program: &Program) -> Self {
         ScriptUsers { shared: program.shared.clone() }
     }
+}
+
+/// Runs a plan with users of a program, as `engine::run` does. Compiled here, where scripts are fast, and not wherever
+/// somebody runs one.
+pub fn run(
+    program: &Program,
+    plan: Plan,
+    config: RunConfig,
+    events: &mut dyn FnMut(Event),
+) -> Result<Outcome, RunError> {
+    engine::run(plan, Arc::new(ScriptUsers::new(program)), config, events)
 }
 
 impl Users for ScriptUsers {
@@ -108,6 +122,7 @@ impl VirtualUser for ScriptUser {
         self.vu.report_data(at_ns);
     }
 
+    #[inline]
     fn tags_key(&self) -> u32 {
         self.vu.iteration_tags_key()
     }

@@ -5,7 +5,6 @@
 mod driver;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Plan;
@@ -13,9 +12,9 @@ use engine::segment::Stripes;
 use engine::{Event, RunConfig};
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Thresholds};
+use onrush_script::Source;
 use onrush_script::modules::BUILTINS;
 use onrush_script::options::Options;
-use onrush_script::{ScriptUsers, Source};
 
 /// Modules whose test needs a server: theirs run through the binary.
 const ELSEWHERE: [&str; 8] = [
@@ -51,7 +50,7 @@ fn failures(path: PathBuf) -> Vec<String> {
     program.set_options(options);
     let plan = Plan::new(&scenarios, &Stripes::whole(), 2).unwrap();
     let config = RunConfig { tags, ..RunConfig::new(registry, plan.state()) };
-    let outcome = engine::run(plan, Arc::new(ScriptUsers::new(&program)), config, |event| {
+    let outcome = onrush_script::run(&program, plan, config, &mut |event| {
         if let Event::Tick(tick) = event {
             tick.snapshots.into_iter().for_each(|snapshot| aggregate.merge(snapshot));
         }

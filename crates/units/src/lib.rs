@@ -6,10 +6,12 @@
 pub mod bandwidth;
 pub mod date;
 pub mod field;
+mod left_out;
 pub mod show;
 pub mod size;
 pub mod span;
 pub mod suggest;
 
 pub use bandwidth::Bandwidth;
+pub use left_out::left_out;
 pub use span::Span;

@@ -22,6 +22,7 @@ thread_local! {
 }
 
 /// Takes this thread's counts.
+#[inline]
 pub fn take() -> Abandoned {
     HERE.take()
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 /// Where the budgets are.
 pub(crate) const FILE: &str = "xtask/cost/budgets.txt";
 
-/// A figure may be above its budget by so much: two builds of the same code differ, because code is laid out anew.
-pub(crate) const SLACK: f64 = 0.02;
+/// A figure may be above its budget by so much: two machines count the same build up to 3 % apart.
+pub(crate) const SLACK: f64 = 0.04;
 
 /// Budgets by the names of workloads.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Budgets {
              (calls-…), lines\n\
              # that a cache of 32 KiB of code (code-misses-…) or 1 MiB of data (lines-…) did not have, \
              an iteration, bytes of a user\n\
-             # that waits (waiting…). `cargo xtask cost` fails 2 % above; `cargo xtask cost --write NAME` \
+             # that waits (waiting…). `cargo xtask cost` fails 4 % above; `cargo xtask cost --write NAME` \
              writes the highest of five counts.\n\
              # Machines differ by up to 3 %: keep the higher figure where another machine counted it.\n",
         );
@@ -81,8 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn two_percent_more_are_allowed() {
-        assert!(!is_beyond(10_200, 10_000));
-        assert!(is_beyond(10_201, 10_000));
+    fn four_percent_more_are_allowed() {
+        assert!(!is_beyond(10_400, 10_000));
+        assert!(is_beyond(10_401, 10_000));
     }
 }

@@ -1,10 +1,10 @@
 //! `cargo xtask dist BINARY`: everything that is handed out, made from a built binary: an archive, a Debian package, a
 //! wheel, npm packages, a formula for Homebrew, the list of what is inside, and checksums.
 //!
-//! `cargo build --profile dist -p onrush-cli` leaves the binary in target/dist. Nothing is published here, nothing is
-//! signed, and nothing is downloaded. The same binary makes the same files, bit for bit. What a package needs of a
-//! system is read from the binary, not from the machine that built it. `--ready TAG` makes nothing: it says whether a
-//! tag may be released.
+//! `cargo build --profile dist -p onrush-cli --features full` leaves the binary in target/dist. Nothing is published
+//! here, nothing is signed, and nothing is downloaded. The same binary makes the same files, bit for bit. What a
+//! package needs of a system is read from the binary, not from the machine that built it. `--ready TAG` makes nothing:
+//! it says whether a tag may be released.
 
 mod check;
 mod contents;
@@ -87,9 +87,10 @@ impl Wanted {
         }
         match binary.exists() {
             true => Ok(Wanted { binary, out, url, checks }),
-            false => {
-                Err(format!("{} is missing; `cargo build --profile dist -p onrush-cli` makes it", binary.display()))
-            }
+            false => Err(format!(
+                "{} is missing; `cargo build --profile dist -p onrush-cli --features full` makes it",
+                binary.display()
+            )),
         }
     }
 }

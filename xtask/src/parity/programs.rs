@@ -31,7 +31,8 @@ pub(crate) fn workspace() -> Result<PathBuf, String> {
     root.map(Path::to_path_buf).ok_or_else(|| "xtask has no parent folder".to_owned())
 }
 
-/// The binary in $ONRUSH, else one built now. With k6 in $ONRUSH the command shows which facts are not stable.
+/// The binary in $ONRUSH, else one built now with all features. With k6 in $ONRUSH the command shows which facts are
+/// not stable.
 pub(crate) fn build_onrush(root: &Path) -> Result<PathBuf, String> {
     build(root, &[], "debug")
 }
@@ -47,7 +48,7 @@ fn build(root: &Path, flags: &[&str], profile: &str) -> Result<PathBuf, String> 
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "onrush-cli"])
+        .args(["build", "--quiet", "--package", "onrush-cli", "--features", "full"])
         .args(flags)
         .current_dir(root)
         .status()

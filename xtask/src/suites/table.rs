@@ -65,7 +65,7 @@ pub(super) const SUITES: &[SuiteRow] = &[
                them with their budgets",
         when: "you changed what each request runs through",
         help: "Counts what an iteration of a script or a request of a server costs: user instructions with valgrind, \
-               system calls with strace, and the bytes of a user that waits. Fails when a figure is 2 % beyond its \
+               system calls with strace, and the bytes of a user that waits. Fails when a figure is 4 % beyond its \
                budget in xtask/cost/budgets.txt; --write writes what it counts there. NAME picks figures. Builds for \
                release unless $ONRUSH names a binary. Needs valgrind.",
         runner: Ci("--package xtask -- cost"),
@@ -351,12 +351,12 @@ pub(super) const SUITES: &[SuiteRow] = &[
         does: "makes packages of a binary and, with `--check`, installs them: archive, deb, wheel, npm; runs the \
                black-box tests with what is shipped",
         when: "you changed what is handed out, or what a package has inside",
-        help: "Makes what is handed out of BINARY (target/dist/onrush, by `cargo build --profile dist -p onrush-cli`) \
-               into DIR (target/packages): an archive, a Debian package, a wheel, npm packages, CycloneDX, checksums, \
-               and with --url URL, where they will be, a formula for Homebrew. --check installs each that can be \
-               installed here and runs the README's command with it. Needs binutils. --ready makes nothing: it fails \
-               while TAG is not the version, or a name is missing that only a releaser knows \
-               ([workspace.metadata.release] of Cargo.toml).",
+        help: "Makes what is handed out of BINARY (target/dist/onrush, by \
+               `cargo build --profile dist -p onrush-cli --features full`) into DIR (target/packages): an archive, a \
+               Debian package, a wheel, npm packages, CycloneDX, checksums, and with --url URL, where they will be, a \
+               formula for Homebrew. --check installs each that can be installed here and runs the README's command \
+               with it. Needs binutils. --ready makes nothing: it fails while TAG is not the version, or a name is \
+               missing that only a releaser knows ([workspace.metadata.release] of Cargo.toml).",
         runner: Nightly(&[job_with("--check", 60, &["target/dist/onrush", "objdump"])]),
         run: dist::run,
     },

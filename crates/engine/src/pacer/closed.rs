@@ -59,6 +59,7 @@ pub struct Looping {
 }
 
 impl Pace for Looping {
+    #[inline]
     fn next(&mut self, elapsed: Duration, begun: u64) -> Next {
         if elapsed >= self.end || self.most.is_some_and(|most| begun >= most) {
             return Next::Done;

@@ -100,7 +100,6 @@ impl Plain for CallKv {
         };
         let vu = Vu::of(ctx);
         let promise = match operation {
-            #[cfg(feature = "kv-disk")]
             Ok(operation) if store.blocks() => {
                 let work = tokio::task::spawn_blocking(move || operation(&store));
                 let ended =

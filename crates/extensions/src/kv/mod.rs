@@ -3,7 +3,6 @@
 //! Values are kept as text, because each user has a heap of its own. A call on the memory is carried out at once, one
 //! on a file on a thread that may block. The methods are those of the extension and of its fork by oshokin.
 
-#[cfg(feature = "kv-disk")]
 mod disk;
 mod methods;
 mod operations;

@@ -74,13 +74,7 @@ impl Stores {
         }
         let store = match &options.path {
             None => Store::Memory(Memory::default()),
-            #[cfg(feature = "kv-disk")]
             Some(path) => Store::Disk(super::disk::Disk::open(path)?),
-            #[cfg(not(feature = "kv-disk"))]
-            Some(_) => {
-                let text = "openKv(): backend is \"disk\", expected \"memory\": this program was built without kv-disk";
-                return Err(KvError::new("GoError", text));
-            }
         };
         let store = Arc::new(store);
         open.insert(options.path.clone(), (Arc::clone(&store), options.serialization));

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(feature = "kv-disk")]
 use super::disk::Disk;
 
 /// A failure as the script gets it: an `Error` of this name.
@@ -44,13 +43,11 @@ pub enum Store {
     /// They end with the run.
     Memory(Memory),
     /// They are in a file.
-    #[cfg(feature = "kv-disk")]
     Disk(Disk),
 }
 
 impl Store {
     /// Whether a call may wait for a disk.
-    #[cfg(feature = "kv-disk")]
     pub fn blocks(&self) -> bool {
         !matches!(self, Store::Memory(_))
     }
@@ -59,7 +56,6 @@ impl Store {
     pub fn get(&self, key: &str) -> KvOutcome<Option<Arc<str>>> {
         match self {
             Store::Memory(memory) => Ok(memory.lock().get(key).cloned()),
-            #[cfg(feature = "kv-disk")]
             Store::Disk(disk) => disk.get(key),
         }
     }
@@ -81,7 +77,6 @@ impl Store {
                 }
                 Ok(result)
             }
-            #[cfg(feature = "kv-disk")]
             Store::Disk(disk) => disk.update(key, decide),
         }
     }
@@ -95,7 +90,6 @@ impl Store {
                 let found = from.take_while(|(key, _)| key.starts_with(prefix)).take(limit);
                 Ok(found.map(|(key, value)| (key.clone(), Arc::clone(value))).collect())
             }
-            #[cfg(feature = "kv-disk")]
             Store::Disk(disk) => disk.entries(prefix, after, limit),
         }
     }
@@ -104,7 +98,6 @@ impl Store {
     pub fn count(&self, prefix: &str) -> KvOutcome<usize> {
         match self {
             Store::Memory(memory) => Ok(memory.count(&memory.lock(), prefix)),
-            #[cfg(feature = "kv-disk")]
             Store::Disk(disk) => disk.count(prefix),
         }
     }
@@ -125,7 +118,6 @@ impl Store {
                 }
                 Ok(found)
             }
-            #[cfg(feature = "kv-disk")]
             Store::Disk(disk) => disk.random(prefix, removes),
         }
     }
@@ -137,7 +129,6 @@ impl Store {
                 memory.lock().clear();
                 Ok(())
             }
-            #[cfg(feature = "kv-disk")]
             Store::Disk(disk) => disk.clear(),
         }
     }

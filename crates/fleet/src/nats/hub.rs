@@ -1,13 +1,13 @@
 //! The coordinator's end: what comes by the broker and what comes by connections of the same agents, as one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use async_nats::{Client, Message, Subscriber};
-use futures_util::StreamExt;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::client::{Client, Message, Subscription};
 use super::{Broker, Parcel, WRITE_PATIENCE, subjects, ways};
 use crate::backing::{ConnectError, Hub, Incoming};
 use crate::clock;
@@ -50,11 +50,10 @@ impl NatsHub {
         let announcement = Announcement::new(Some(address))?;
         let room = room(&credentials.token());
         let (find, up) = (subjects::find(&room), subjects::up(&room, announcement.hub));
-        let failed = |error: async_nats::SubscribeError| said(broker.failed("cannot subscribe", &error));
-        let asked = client.subscribe(find).await.map_err(failed)?;
-        let coming = client.subscribe(up).await.map_err(failed)?;
+        let asked = client.subscribe(find).await.map_err(said)?;
+        let coming = client.subscribe(up).await.map_err(said)?;
         let flushed = timeout(WRITE_PATIENCE, client.flush()).await;
-        if !matches!(flushed, Ok(Ok(()))) {
+        if !matches!(flushed, Ok(true)) {
             return Err(format!("{}: the broker takes no subscription", broker.shown()));
         }
         let seal = Seal::new(&credentials.secret);
@@ -142,7 +141,7 @@ impl Drop for NatsHub {
 
 /// Reads what comes by the broker.
 struct Listening {
-    client: Client,
+    client: Arc<dyn Client>,
     seal: Seal,
     room: String,
     announcement: Announcement,
@@ -152,7 +151,7 @@ struct Listening {
 }
 
 impl Listening {
-    async fn run(mut self, mut asked: Subscriber, mut coming: Subscriber) {
+    async fn run(mut self, mut asked: Box<dyn Subscription>, mut coming: Box<dyn Subscription>) {
         loop {
             tokio::select! {
                 Some(question) = asked.next() => self.answer(question).await,
@@ -165,14 +164,14 @@ impl Listening {
     async fn answer(&self, question: Message) {
         if let Some(to) = question.reply {
             let sealed = self.seal.close(&question.subject, &message::encode(&self.announcement));
-            let _asks_again = self.client.publish(to, sealed.into()).await;
+            let _asks_again = self.client.publish(to, sealed).await;
         }
     }
 
     fn take(&mut self, message: &Message) {
         let at = clock::now();
         // Whoever does not know the secret is nobody.
-        let Some(parcel) = self.seal.read::<Parcel<Report>>(&message.subject, &message.payload) else { return };
+        let Some(parcel) = self.seal.read::<Parcel<Report>>(&message.subject, &message.content) else { return };
         let Parcel { line, number, message } = parcel;
         if number == 0 && !self.lines.contains_key(&line) && matches!(message, Some(Report::Hello(_))) {
             self.open(line);
@@ -197,7 +196,7 @@ impl Listening {
     fn open(&mut self, line: Link) {
         let (queue, orders) = unbounded_channel();
         let subject = subjects::down(&self.room, self.announcement.hub, line);
-        let (client, seal, doors) = (self.client.clone(), self.seal.clone(), self.doors.clone());
+        let (client, seal, doors) = (Arc::clone(&self.client), self.seal.clone(), self.doors.clone());
         let writing = tokio::spawn(Publishing { client, seal, subject, line, doors }.run(orders));
         self.lines.insert(line, (0, writing.abort_handle()));
         self.doors.open(line, queue, writing);
@@ -206,7 +205,7 @@ impl Listening {
 
 /// Sends the orders of a line.
 struct Publishing {
-    client: Client,
+    client: Arc<dyn Client>,
     seal: Seal,
     subject: String,
     line: Link,
@@ -223,7 +222,7 @@ impl Publishing {
             }
             let content = message::encode(&Parcel { line: self.line, number, message });
             let sealed = self.seal.close(&self.subject, &content);
-            let is_out = self.client.publish(self.subject.clone(), sealed.into()).await.is_ok();
+            let is_out = self.client.publish(self.subject.clone(), sealed).await;
             if is_end || !is_out {
                 let _broken = timeout(WRITE_PATIENCE, self.client.flush()).await;
                 return;

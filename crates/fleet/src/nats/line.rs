@@ -1,13 +1,13 @@
 //! An agent's end: a line through the broker, and beside it a connection to the coordinator for what is large.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::{Client, RequestErrorKind, Subscriber};
-use futures_util::StreamExt;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::client::{Client, Subscription};
 use super::{Broker, Parcel, SILENCE, WRITE_PATIENCE, subjects, ways};
 use crate::backing::{ConnectError, Line};
 use crate::coordinator::Link;
@@ -26,7 +26,7 @@ pub struct NatsLine {
     token: Token,
     seal: Seal,
     room: String,
-    client: Option<Client>,
+    client: Option<Arc<dyn Client>>,
     open: Option<OpenSubject>,
 }
 
@@ -56,15 +56,12 @@ impl NatsLine {
     }
 
     /// Asks who coordinates.
-    async fn find(&self, client: &Client) -> Result<Announcement, ConnectError> {
+    async fn find(&self, client: &dyn Client) -> Result<Announcement, ConnectError> {
         let (subject, place) = (subjects::find(&self.room), self.broker.shown());
-        let answer = client.request(subject.clone(), Vec::new().into()).await.map_err(|error| match error.kind() {
-            RequestErrorKind::NoResponders | RequestErrorKind::TimedOut => {
-                ConnectError::Now(format!("{place}: no coordinator of this token is there"))
-            }
-            _ => self.broker.failed("nobody can be asked who coordinates", &error),
-        })?;
-        self.seal.read(&subject, &answer.payload).ok_or_else(|| {
+        let answer = client.ask(subject.clone()).await?;
+        let answer =
+            answer.ok_or_else(|| ConnectError::Now(format!("{place}: no coordinator of this token is there")))?;
+        self.seal.read(&subject, &answer).ok_or_else(|| {
             ConnectError::Ever(format!(
                 "{place}: the coordinator there is another one than the token was made by: give the token that was \
                  printed for this run"
@@ -77,17 +74,16 @@ impl Line for NatsLine {
     async fn connect(&mut self) -> Result<(), ConnectError> {
         self.open = None;
         let client = match &self.client {
-            Some(client) => client.clone(),
+            Some(client) => Arc::clone(client),
             None => self.client.insert(self.broker.connect(drop).await?).clone(),
         };
-        let announcement = self.find(&client).await?;
+        let announcement = self.find(client.as_ref()).await?;
         let address = announcement.bulk.unwrap_or_default();
         let mut bulk = TcpLine::new(&Invitation { token: self.token.clone(), address }).map_err(ConnectError::Ever)?;
         bulk.connect().await?;
         let line = random_number().map_err(ConnectError::Ever)?;
         let down = subjects::down(&self.room, announcement.hub, line);
-        let coming = client.subscribe(down).await;
-        let coming = coming.map_err(|error| self.broker.failed("cannot subscribe", &error))?;
+        let coming = client.subscribe(down).await?;
         let (tell, orders) = channel(64);
         let reading = tokio::spawn(read_orders(coming, self.seal.clone(), tell));
         let up = subjects::up(&self.room, announcement.hub);
@@ -128,19 +124,18 @@ impl Line for NatsLine {
         let parcel = Parcel { line: open.line, number: open.number, message: Some(report) };
         open.number += 1;
         let sealed = self.seal.close(&open.up, &message::encode(&parcel));
-        let sending =
-            async { client.publish(open.up.clone(), sealed.into()).await.is_ok() && client.flush().await.is_ok() };
+        let sending = async { client.publish(open.up.clone(), sealed).await && client.flush().await };
         timeout(WRITE_PATIENCE, sending).await.unwrap_or(false)
     }
 }
 
 /// Ends at a gap, at the coordinator's end of the line, and when nothing comes.
-async fn read_orders(mut coming: Subscriber, seal: Seal, tell: Sender<(Order, Ns)>) {
+async fn read_orders(mut coming: Box<dyn Subscription>, seal: Seal, tell: Sender<(Order, Ns)>) {
     let mut next = 0;
     while let Ok(Some(message)) = timeout(SILENCE, coming.next()).await {
         let at = clock::now();
         // What others send is not heard.
-        let Some(parcel) = seal.read::<Parcel<Order>>(&message.subject, &message.payload) else { continue };
+        let Some(parcel) = seal.read::<Parcel<Order>>(&message.subject, &message.content) else { continue };
         let Some(order) = parcel.message.filter(|_| parcel.number == next) else { return };
         next += 1;
         if tell.send((order, at)).await.is_err() {

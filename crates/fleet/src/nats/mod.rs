@@ -12,7 +12,10 @@
 //! does when a socket breaks. Each message is sealed with the token's secret (`sealed`).
 
 mod broker;
+mod client;
 mod hub;
+#[cfg(feature = "nats")]
+mod library;
 mod line;
 mod ways;
 

@@ -10,9 +10,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::access::{Problem, no_conditions};
 use super::names;
 use super::pace::Pace;
-use super::store::{Problem, StorePlace, no_conditions};
+use super::store::StorePlace;
 use crate::backing::{Hub, Incoming};
 use crate::coordinator::Link;
 use crate::lines::{Doors, Lines};

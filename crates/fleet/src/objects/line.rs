@@ -6,9 +6,10 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
+use super::access::Problem;
 use super::names;
 use super::pace::Pace;
-use super::store::{Problem, StorePlace};
+use super::store::StorePlace;
 use crate::backing::{ConnectError, Line};
 use crate::coordinator::{Link, OUTAGE_PATIENCE};
 use crate::message::{Order, Report};

@@ -15,8 +15,12 @@
 //! sealed with the token's secret (`sealed`). Coordinators list what has come up and delete what they have taken, so
 //! a listing is as long as what is new; agents ask for their next number, because a read costs a twelfth of a listing.
 
+mod access;
 mod hub;
+#[cfg(feature = "objects")]
+mod library;
 mod line;
+#[cfg(feature = "objects")]
 mod open;
 mod pace;
 mod shards;

@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use super::store::{Problem, StorePlace};
+use super::access::Problem;
+use super::store::StorePlace;
 
 /// A store with what parts have measured.
 #[derive(Clone, Debug)]

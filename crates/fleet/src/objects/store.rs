@@ -1,14 +1,12 @@
-//! A store and a prefix in it: what of the store's interface messages need, and its errors by name.
+//! A store and a prefix in it. The library that speaks to it is in `library`, where the build has it.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{StreamExt, TryStreamExt};
-use object_store::path::Path;
-use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use tokio::time::{sleep, timeout};
 
-use super::open::{self, Kind};
+use super::access::{Objects, Problem};
 use crate::clock;
 use crate::coordinator::OUTAGE_PATIENCE;
 
@@ -18,23 +16,8 @@ const WRITE_AGAIN: (Duration, Duration) = (Duration::from_millis(250), Duration:
 /// Where messages lie.
 #[derive(Clone, Debug)]
 pub struct StorePlace {
-    store: Arc<dyn ObjectStore>,
-    prefix: Path,
-    kind: Kind,
+    objects: Arc<dyn Objects>,
     shown: String,
-}
-
-/// Why an object was not read or written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Problem {
-    /// There is none of that name.
-    Missing,
-    /// There is one already.
-    There,
-    /// It is of no use to try again.
-    Ever(String),
-    /// It may work later.
-    Now(String),
 }
 
 impl StorePlace {
@@ -46,8 +29,7 @@ impl StorePlace {
 
     /// The same, with settings in the place of variables: `aws_endpoint` for `AWS_ENDPOINT`.
     pub fn open_with(url: &str, settings: &[(&str, &str)]) -> Result<StorePlace, String> {
-        let (kind, store, prefix) = open::open(url, settings)?;
-        Ok(StorePlace { store, prefix, kind, shown: url.to_owned() })
+        Ok(StorePlace { objects: objects_of(url, settings)?, shown: url.to_owned() })
     }
 
     /// As it was given.
@@ -55,15 +37,9 @@ impl StorePlace {
         &self.shown
     }
 
-    fn path(&self, name: &str) -> Path {
-        self.prefix.parts().chain(Path::from(name).parts()).collect()
-    }
-
     /// Writes an object that is not there.
     pub(super) async fn create(&self, name: &str, content: Vec<u8>) -> Result<(), Problem> {
-        let options = PutOptions::from(PutMode::Create);
-        let put = self.store.put_opts(&self.path(name), content.into(), options).await;
-        put.map(|_| ()).map_err(|error| self.problem(error))
+        self.objects.create(name, content).await
     }
 
     /// The same, where a request may have worked although its answer was lost: one's own object is no other's.
@@ -90,89 +66,41 @@ impl StorePlace {
 
     /// Reads an object.
     pub(super) async fn read(&self, name: &str) -> Result<Vec<u8>, Problem> {
-        let got = self.store.get(&self.path(name)).await.map_err(|error| self.problem(error))?;
-        got.bytes().await.map(Vec::from).map_err(|error| self.problem(error))
+        self.objects.read(name).await
     }
 
     /// Some bytes of one.
-    pub(super) async fn read_range(&self, name: &str, range: std::ops::Range<u64>) -> Result<Vec<u8>, Problem> {
-        let got = self.store.get_range(&self.path(name), range).await;
-        got.map(Vec::from).map_err(|error| self.problem(error))
+    pub(super) async fn read_range(&self, name: &str, range: Range<u64>) -> Result<Vec<u8>, Problem> {
+        self.objects.read_range(name, range).await
     }
 
     /// The names below this one, sorted.
     pub(super) async fn list(&self, below: &str) -> Result<Vec<String>, Problem> {
-        let found: Result<Vec<ObjectMeta>, Error> = self.store.list(Some(&self.path(below))).try_collect().await;
-        let prefix = self.prefix.parts().count();
-        let name = |path: Path| path.parts().skip(prefix).map(|part| part.as_ref().to_owned()).collect::<Vec<_>>();
-        let found = found.map_err(|error| self.problem(error))?;
-        let mut names: Vec<String> = found.into_iter().map(|meta| name(meta.location).join("/")).collect();
+        let mut names = self.objects.list(below).await?;
         names.sort_unstable();
         Ok(names)
     }
 
     /// Whether there are folders right below the prefix.
     pub(super) async fn has_folders(&self) -> Result<bool, Problem> {
-        let found = self.store.list_with_delimiter(Some(&self.prefix)).await;
-        found.map(|found| !found.common_prefixes.is_empty()).map_err(|error| self.problem(error))
+        self.objects.has_folders().await
     }
 
     /// Removes what is not needed any more; who may not delete leaves it to the store's rules.
     pub(super) async fn remove(&self, names: Vec<String>) {
-        let paths: Vec<_> = names.iter().map(|name| Ok(self.path(name))).collect();
-        let mut removed = self.store.delete_stream(futures_util::stream::iter(paths).boxed());
-        while removed.next().await.is_some() {}
-    }
-
-    fn problem(&self, error: Error) -> Problem {
-        let place = &self.shown;
-        match error {
-            // A bucket that is not there is no object that is not there.
-            Error::NotFound { source, .. } if self.kind.is_bucket_missing(&source.to_string()) => {
-                Problem::Ever(format!("{place}: there is no such {}: make it, or correct its name", self.kind.bucket()))
-            }
-            Error::NotFound { .. } => Problem::Missing,
-            Error::AlreadyExists { .. } | Error::Precondition { .. } => Problem::There,
-            Error::PermissionDenied { .. } => Problem::Ever(format!(
-                "{place}: the store gives no right to this: agents and coordinator need to list, read and create \
-                 objects there, the coordinator should delete them, too"
-            )),
-            Error::Unauthenticated { .. } => Problem::Ever(format!(
-                "{place}: the store does not know these credentials: set {}, or give the machine a role",
-                self.kind.credentials()
-            )),
-            Error::NotImplemented { .. } | Error::NotSupported { .. } => Problem::Ever(no_conditions(place)),
-            other => Problem::Now(format!("{place}: {}", innermost(&other))),
-        }
+        self.objects.remove(names).await;
     }
 }
 
-/// What is said of a store that replaces objects although it was asked not to.
-pub(super) fn no_conditions(place: &str) -> String {
-    format!("{place}: this store does not refuse to replace an object (If-None-Match: *): use one that does")
+#[cfg(feature = "objects")]
+use super::library::open as objects_of;
+
+#[cfg(not(feature = "objects"))]
+fn objects_of(url: &str, _: &[(&str, &str)]) -> Result<Arc<dyn Objects>, String> {
+    Err(format!("{url}: {}", units::left_out("objects")))
 }
 
-impl Problem {
-    /// For a log.
-    pub(super) fn text(self, what: &str) -> String {
-        match self {
-            Problem::Missing => format!("{what} is not there"),
-            Problem::There => format!("{what} is there already"),
-            Problem::Ever(why) | Problem::Now(why) => why,
-        }
-    }
-}
-
-/// The cause of causes: what is around it repeats the request.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
-}
-
-#[cfg(test)]
+#[cfg(all(test, feature = "objects"))]
 mod tests {
     use super::*;
 

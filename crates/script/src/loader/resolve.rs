@@ -45,6 +45,9 @@ fn join(base: &str, specifier: &str) -> Result<String, ScriptError> {
 }
 
 fn unknown_module(builtins: &Builtins, specifier: &str) -> String {
+    if let Some((name, feature)) = builtins.left_out.iter().find(|(name, _)| *name == specifier) {
+        return format!("{name}: {}", units::left_out(feature));
+    }
     if specifier.starts_with("k6/x/") {
         let known = builtins.modules().map(|module| module.name).filter(|name| name.starts_with("k6/x/"));
         let known: Vec<&str> = known.collect();
@@ -118,6 +121,7 @@ mod tests {
 
     static NONE: Builtins = Builtins {
         lists: &[],
+        left_out: &[("k6/x/redis", "redis")],
         alias: |_| None,
         text: |_| None,
         advice: |_| None,
@@ -142,6 +146,7 @@ mod tests {
     fn unknown_names_say_what_is_expected() {
         let message = |specifier: &str| resolve("file:///a.js", specifier).unwrap_err().message;
         assert_eq!(message("k6/x/kafka"), "the extension k6/x/kafka is not built in; those that are: none");
+        assert!(message("k6/x/redis").starts_with("k6/x/redis: this Onrush was built without 'redis'"));
         assert_eq!(message("k6/nope"), "unknown module k6/nope: no built-in module has this name");
         assert!(message("lodash").contains("a path that begins with ./"));
         assert!(message("http://x/y.js").contains("only https"));

@@ -54,6 +54,7 @@ pub static BUILTINS: Builtins = builtins(&[MODULES]);
 pub const fn builtins(lists: &'static [&'static [ModuleDef]]) -> Builtins {
     Builtins {
         lists,
+        left_out: &[],
         alias: |path| form_data::texts::module(path).or_else(|| url_library::module(path)),
         text: libraries::text,
         advice: libraries::advice,

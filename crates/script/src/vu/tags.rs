@@ -87,6 +87,7 @@ impl Tags {
         self.group.borrow().clone()
     }
 
+    #[inline]
     pub fn is_in_group(&self) -> bool {
         !self.group.borrow().is_empty()
     }

@@ -451,6 +451,7 @@ impl Exchange {
         self.connection = Some(ConnectionInfo { kernel_stamps: stamped, ..connection.info.clone() });
     }
 
+    #[inline]
     fn finish(&mut self, io: &IoContext, outcome: &Outcome, start: Tick) {
         // On loopback the answer can be here before the write call has returned: then sending ended with its arrival.
         self.is_upload_cut = outcome.sent_at.is_none() && self.outcome.is_ok();

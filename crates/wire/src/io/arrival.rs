@@ -54,6 +54,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     /// The kernel's stamp where it can be right, else this program's reading; whether it is the stamp.
+    #[inline]
     pub(crate) fn place(moment: Option<Moment>, clock: &StampClock, earliest: Tick) -> (Option<Tick>, bool) {
         let Some(Moment { seen, stamp_ns }) = moment else {
             return (None, false);

@@ -21,7 +21,6 @@ use fleet::drive::{AgentThread, Local};
 use fleet::embedded::LISTENING;
 use fleet::{Agent, AgentEvent, Identity};
 use metrics::{Aggregate, Registry};
-use script::ScriptUsers;
 use script::log::Level;
 
 use super::fleet::VERSION;
@@ -267,7 +266,6 @@ impl Membership {
             stopper: stopper.clone(),
             ..run_config(&planned.options, registry.clone(), state.clone())
         };
-        let users = Arc::new(ScriptUsers::new(&script.program));
         let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
         let (ended, is_done) = channel();
         let dir = self.folder.path();
@@ -277,7 +275,7 @@ impl Membership {
         let mut part = RunningPart::new(test, (config.clone(), registry), (link, self.kept.clone(), dir), aggregate);
         part.is_local = self.is_local;
         let mut waiting = Some((self.events, ended));
-        let outcome = engine::run(planned.plan, users, config, |event| part.take(event, &mut waiting));
+        let outcome = script::run(&script.program, planned.plan, config, &mut |event| part.take(event, &mut waiting));
         let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(error) => return unable(self.link, run_failure(error)),

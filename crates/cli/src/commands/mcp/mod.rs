@@ -1,25 +1,23 @@
 //! `onrush mcp`: tools for a program that speaks the Model Context Protocol, over standard input and output.
 //!
-//! The protocol is the crate `rmcp`'s; ours are the lines it travels in, and the tools.
+//! The protocol is the crate `mcp`'s; here are the tools.
 //!
 //! A tool that runs a test starts this binary again, so that a test can be ended and cannot take the server along.
 //! Calls run one after the other, and a client can cancel one. Only loopback can be reached unless `--allow-host` says
 //! more.
 
 mod bounds;
-mod client;
-mod server;
 mod tools;
 
+use std::io::Write;
+
+use ::mcp::Server;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use bounds::Bounds;
-use client::McpClient;
-use rmcp::ServiceExt;
-use rmcp::service::ServerInitializeError;
-use server::ToolServer;
+use tools::BoundedTools;
 
 const AFTER_HELP: &str = "\
 The tools: validate_script, run_test, explain_result, compare_results. A client starts this command and speaks with it \
@@ -29,8 +27,19 @@ A test ends after --max-duration, makes no more HTTP requests than --max-request
 loopback addresses and those of --allow-host alone. Its script runs with your rights: it can read files, and write \
 those that handleSummary() names.";
 
-const NO_CLIENT: &str = "standard input ended, expected a client's request 'initialize'; this command is started by a \
-                         program that speaks the Model Context Protocol";
+const INSTRUCTIONS: &str = "Load tests with k6 scripts. Validate a script first, run it for some seconds, and read the \
+                            judgement before the figures: figures of an INVALID run are no evidence. Differences \
+                            between two runs prove little; compare_results says what is proven.";
+
+const SERVER: Server = Server {
+    name: "onrush",
+    version: env!("CARGO_PKG_VERSION"),
+    instructions: INSTRUCTIONS,
+    print: |line| {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{line}").and_then(|()| out.flush())
+    },
+};
 
 /// The command and its flags.
 pub fn command() -> Command {
@@ -56,16 +65,7 @@ pub fn command() -> Command {
 /// Answers until standard input ends.
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let bounds = Bounds::read(matches)?;
-    let failed = |error: &dyn std::fmt::Display| Failure::new(ExitCode::Generic, format!("mcp: {error}"));
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| failed(&error))?;
-    runtime.block_on(async {
-        let client = McpClient::open().map_err(|error| failed(&error))?;
-        let serving = ToolServer::new(bounds).serve(client).await.map_err(|error| match error {
-            ServerInitializeError::ConnectionClosed(_) => failed(&NO_CLIENT),
-            other => failed(&other),
-        })?;
-        serving.waiting().await.map_err(|error| failed(&error))?;
-        Ok(ExitCode::Ok)
-    })
+    let served = ::mcp::serve(SERVER, BoundedTools(bounds));
+    served.map_err(|why| Failure::new(ExitCode::Generic, format!("mcp: {why}")))?;
+    Ok(ExitCode::Ok)
 }

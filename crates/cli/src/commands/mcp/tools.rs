@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use mcp::{Answer, Called, Tools};
 use report::ci::{CiScript, digest, of_run};
 use report::compare::{self, Condition, Settings, Wanted, render};
 use report::document::{Document, read};
@@ -23,14 +24,21 @@ use crate::private_folder::PrivateFolder;
 /// After it was asked to end, a test has so long for its teardown and its result.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a tool answers with.
-pub(super) struct Answer {
-    pub(super) text: String,
-    pub(super) value: Value,
+/// The tools of this command, within its bounds.
+pub(super) struct BoundedTools(pub(super) Bounds);
+
+impl Tools for BoundedTools {
+    fn list(&self) -> Value {
+        list()
+    }
+
+    fn call(&self, name: &str, given: &Value, is_cancelled: &AtomicBool) -> Called {
+        call(name, given, &self.0, is_cancelled)
+    }
 }
 
 /// The tools with their arguments as JSON schemas.
-pub(super) fn list() -> Value {
+fn list() -> Value {
     let text = |what: &str| json!({ "type": "string", "description": what });
     let texts = |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
     let whole = |what: &str| json!({ "type": "integer", "minimum": 1, "description": what });
@@ -89,12 +97,8 @@ pub(super) fn list() -> Value {
     ])
 }
 
-/// What a call comes to. The outer error is a call that names no tool or lacks an argument; the inner one is a tool
-/// that failed.
-pub(super) type Called = Result<Result<Answer, String>, String>;
-
 /// Calls a tool; it ends early when `cancelled` becomes true.
-pub(super) fn call(name: &str, given: &Value, bounds: &Bounds, cancelled: &AtomicBool) -> Called {
+fn call(name: &str, given: &Value, bounds: &Bounds, cancelled: &AtomicBool) -> Called {
     let text = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
     let required = |name: &str| text(name).ok_or_else(|| format!("{name}: expected a text"));
     Ok(match name {

@@ -11,9 +11,9 @@ use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Snapshot};
 use outputs::Outputs;
 use report::document;
+use script::ScriptError;
 use script::log::Level;
 use script::options::Options;
-use script::{ScriptError, ScriptUsers};
 use server::Server;
 
 use super::agents_report::AgentsReport;
@@ -207,7 +207,6 @@ impl<'a> Drive<'a> {
             ..run_config(&options, self.registry.clone(), state.clone())
         };
         self.board.iter().for_each(|board| board.seen().state = Some(state.clone()));
-        let users = Arc::new(ScriptUsers::new(&self.script.program));
         let program = &self.script.program;
         let setup = || program.setup_data().map(|data| data.to_string());
         let mut progress = Progress {
@@ -241,7 +240,7 @@ impl<'a> Drive<'a> {
                 fleet.load_before().map_or(Ok(()), |before| progress.restore(&before))?;
                 fleet.run(&config, &setup, &mut |event| progress.take(event))
             }
-            None => engine::run(planned.plan, users, config, |event| progress.take(event)).map_err(run_failure),
+            None => script::run(program, planned.plan, config, &mut |event| progress.take(event)).map_err(run_failure),
         };
         Ok(progress.finish(outcome?))
     }

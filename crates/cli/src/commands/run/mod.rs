@@ -27,12 +27,10 @@ mod referee;
 mod restore;
 mod samples;
 pub(super) mod save;
-#[cfg_attr(not(feature = "objects"), path = "no_shards.rs")]
 pub(super) mod shards;
 mod summary;
 mod target_cpu;
 pub(super) mod timeline;
-#[cfg(feature = "objects")]
 mod upload;
 pub(super) mod wall_clock;
 pub(super) mod watch;

@@ -8,39 +8,49 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::bounds::Bounds;
-use super::tools::{self, Answer};
+use crate::client::McpClient;
+use crate::{Answer, Called, Server, Tools};
 
-const INSTRUCTIONS: &str = "Load tests with k6 scripts. Validate a script first, run it for some seconds, and read the \
-                            judgement before the figures: figures of an INVALID run are no evidence. Differences \
-                            between two runs prove little; compare_results says what is proven.";
+const NO_CLIENT: &str = "standard input ended, expected a client's request 'initialize'; this command is started by a \
+                         program that speaks the Model Context Protocol";
 
-/// The server.
-pub(super) struct ToolServer {
-    bounds: Arc<Bounds>,
+/// Answers until standard input ends.
+pub(crate) fn serve(server: Server, tools: impl Tools) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.map_err(|error| error.to_string())?.block_on(async {
+        let client = McpClient::open(server.print).map_err(|error| error.to_string())?;
+        let tools = ToolServer { server, tools: Arc::new(tools), turn: Mutex::default() };
+        let serving = tools.serve(client).await.map_err(|error| match error {
+            ServerInitializeError::ConnectionClosed(_) => String::from(NO_CLIENT),
+            other => other.to_string(),
+        })?;
+        serving.waiting().await.map_err(|error| error.to_string())?;
+        Ok(())
+    })
+}
+
+struct ToolServer<T> {
+    server: Server,
+    tools: Arc<T>,
     /// One call at a time: two tests at once would disturb each other.
     turn: Mutex<()>,
 }
 
-impl ToolServer {
-    pub(super) fn new(bounds: Bounds) -> ToolServer {
-        ToolServer { bounds: Arc::new(bounds), turn: Mutex::default() }
-    }
-
+impl<T: Tools> ToolServer<T> {
     /// Runs a tool on a thread of its own, so that the client can cancel it meanwhile.
-    async fn run(&self, name: String, given: Value, asked: &RequestContext<RoleServer>) -> Option<tools::Called> {
+    async fn run(&self, name: String, given: Value, asked: &RequestContext<RoleServer>) -> Option<Called> {
         let _turn = tokio::select! {
             turn = self.turn.lock() => turn,
             () = asked.ct.cancelled() => return None,
         };
-        let (bounds, is_cancelled) = (Arc::clone(&self.bounds), Arc::new(AtomicBool::new(false)));
+        let (tools, is_cancelled) = (Arc::clone(&self.tools), Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&is_cancelled);
-        let mut call = tokio::task::spawn_blocking(move || tools::call(&name, &given, &bounds, &flag));
+        let mut call = tokio::task::spawn_blocking(move || tools.call(&name, &given, &flag));
         tokio::select! {
             called = &mut call => called.ok(),
             () = asked.ct.cancelled() => {
@@ -53,11 +63,11 @@ impl ToolServer {
     }
 }
 
-impl ServerHandler for ToolServer {
+impl<T: Tools> ServerHandler for ToolServer<T> {
     fn get_info(&self) -> ServerConfig {
-        let server = Implementation::new("onrush", env!("CARGO_PKG_VERSION"));
+        let server = Implementation::new(self.server.name, self.server.version);
         let capabilities = ServerCapabilities::builder().enable_tools().build();
-        ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities).with_server_info(server).with_instructions(self.server.instructions)
     }
 
     async fn list_tools(
@@ -65,7 +75,7 @@ impl ServerHandler for ToolServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = serde_json::from_value(tools::list()).expect("tools have the form of the protocol");
+        let tools = serde_json::from_value(self.tools.list()).expect("tools have the form of the protocol");
         Ok(ListToolsResult::with_all_items(tools))
     }
 

@@ -2,7 +2,7 @@
 //! one; whoever ends it still gets every answer that is due.
 
 use std::future::{Future, pending, ready};
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 
 use rmcp::RoleServer;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -14,19 +14,20 @@ type Incoming = RxJsonRpcMessage<RoleServer>;
 type Outgoing = TxJsonRpcMessage<RoleServer>;
 
 /// The client at the other end.
-pub(super) struct McpClient {
+pub(crate) struct McpClient {
     /// What was read; none for a line that is no message.
     incoming: UnboundedReceiver<Option<Incoming>>,
     /// Requests that have no answer yet.
     due: usize,
+    print: fn(&str) -> io::Result<()>,
 }
 
 impl McpClient {
     /// Begins to read.
-    pub(super) fn open() -> io::Result<McpClient> {
+    pub(crate) fn open(print: fn(&str) -> io::Result<()>) -> io::Result<McpClient> {
         let (sender, incoming) = unbounded_channel();
         std::thread::Builder::new().name(String::from("client")).spawn(move || read(&sender))?;
-        Ok(McpClient { incoming, due: 0 })
+        Ok(McpClient { incoming, due: 0, print })
     }
 }
 
@@ -38,12 +39,6 @@ fn read(to: &UnboundedSender<Option<Incoming>>) {
     }
 }
 
-fn write(message: &impl serde::Serialize) -> io::Result<()> {
-    let text = serde_json::to_string(message)?;
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush())
-}
-
 impl Transport<RoleServer> for McpClient {
     type Error = io::Error;
 
@@ -51,7 +46,7 @@ impl Transport<RoleServer> for McpClient {
         if matches!(message, Outgoing::Response(_) | Outgoing::Error(_)) {
             self.due = self.due.saturating_sub(1);
         }
-        ready(write(&message))
+        ready(serde_json::to_string(&message).map_err(io::Error::from).and_then(|text| (self.print)(&text)))
     }
 
     /// Asked again whenever something was sent.
@@ -65,7 +60,7 @@ impl Transport<RoleServer> for McpClient {
                 Some(None) => {
                     let text = "found no message of the protocol, expected one of JSON-RPC on the line";
                     let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": text } });
-                    write(&error).ok()?;
+                    (self.print)(&error.to_string()).ok()?;
                 }
                 None if self.due == 0 => return None,
                 None => pending().await,
