@@ -8,12 +8,15 @@ mod echo_server;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use engine::{IterationEnd, Users, VirtualUser};
+use engine::clock::Clock;
+use engine::{Iteration, IterationEnd, Progress, Users, VirtualUser};
 use metrics::requests::RequestResult;
 use metrics::results::Value;
 use metrics::tags::TagFilter;
@@ -26,8 +29,8 @@ type Sample = (&'static str, f64, BTreeMap<String, String>);
 /// The samples of a run, in order.
 type Seen = Rc<RefCell<Vec<Sample>>>;
 
-/// Runs a script's default function with the server's address in TARGET; returns its samples and what it logged.
-async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String>) {
+/// A recorder, and what it records.
+fn tapped() -> (Rc<Recorder>, Seen) {
     let recorder = Rc::new(Recorder::new(Registry::new()));
     let seen: Seen = Rc::default();
     let kept = seen.clone();
@@ -36,12 +39,18 @@ async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String
         let tags = sample.tags.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
         kept.borrow_mut().push((name, sample.value, tags));
     }));
+    (recorder, seen)
+}
+
+/// Runs a script's default function with the server's address in TARGET; returns its samples and what it logged.
+async fn run(source: Source, target: &str, iterations: u64) -> (Seen, Vec<String>) {
+    let (recorder, seen) = tapped();
     let log = run_recorded(source, target, iterations, &recorder).await;
     (seen, log)
 }
 
-/// The same with a recorder of the test's own; returns what was logged.
-async fn run_recorded(source: Source, target: &str, iterations: u64, recorder: &Rc<Recorder>) -> Vec<String> {
+/// A script with the server's address in TARGET, and what it logs.
+async fn load(source: Source, target: &str, recorder: &Rc<Recorder>) -> (Program, Arc<driver::Lines>) {
     let log = Arc::new(driver::Lines::default());
     let options = LoadOptions {
         env: BTreeMap::from([("TARGET".into(), target.into())]),
@@ -56,6 +65,12 @@ async fn run_recorded(source: Source, target: &str, iterations: u64, recorder: &
         secrets: Default::default(),
     };
     let program = Program::load(source, options).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
+    (program, log)
+}
+
+/// The same with a recorder of the test's own; returns what was logged.
+async fn run_recorded(source: Source, target: &str, iterations: u64, recorder: &Rc<Recorder>) -> Vec<String> {
+    let (program, log) = load(source, target, recorder).await;
     let user = ScriptUsers::new(&program).create(driver::seat(1, recorder)).await;
     let mut user = user.unwrap_or_else(|error| panic!("{}", error.message));
     let scenario = driver::scenario("default");
@@ -64,6 +79,38 @@ async fn run_recorded(source: Source, target: &str, iterations: u64, recorder: &
         user.ended(1);
     }
     log.take()
+}
+
+/// Runs a user that comes on schedule. Others have their turn for `others` between its wish and its own turn to send.
+async fn run_on_schedule(source: Source, target: &str, others: Duration) -> Seen {
+    let (recorder, seen) = tapped();
+    let (program, _) = load(source, target, &recorder).await;
+    let seat = driver::seat(1, &recorder);
+    let clock = seat.clock.clone();
+    let mut user = ScriptUsers::new(&program).create(seat).await.unwrap_or_else(|error| panic!("{}", error.message));
+    let scenario = driver::on_schedule();
+    // The first iteration makes the connection, and need not give way before it waits for that.
+    for number in 0..3 {
+        user.begin(Iteration { planned: clock.now(), ..driver::iteration(&scenario, number) });
+        let mut has_asked = false;
+        let end = poll_fn(|context| {
+            loop {
+                match user.resume(context) {
+                    Progress::Over(end) => return Poll::Ready(end),
+                    Progress::Waits => return Poll::Pending,
+                    Progress::Again if has_asked => {}
+                    Progress::Again => {
+                        has_asked = true;
+                        std::thread::sleep(others);
+                    }
+                }
+            }
+        });
+        assert_eq!(end.await, IterationEnd::Completed);
+        assert!(has_asked || number == 0, "a user that asks gives way");
+        user.ended(1);
+    }
+    seen
 }
 
 fn run_text(body: &str, iterations: u64) -> (Vec<Sample>, Vec<String>) {
@@ -96,6 +143,29 @@ fn behaves(module: &str, at_least: usize) {
     let failed: Vec<_> = checks.iter().filter(|(_, value, _)| *value == 0.0).map(|(.., tags)| &tags["check"]).collect();
     assert!(checks.len() > at_least, "only {} checks ran", checks.len());
     assert!(failed.is_empty(), "checks that failed: {failed:?}");
+}
+
+#[test]
+fn the_wait_for_the_turn_to_send_is_part_of_the_duration_from_plan_and_of_no_step() {
+    let server = echo_server::start();
+    let text = "import http from 'k6/http'; export default function () { http.get(__ENV.TARGET + '/'); }";
+    let source = Source::Text { name: "script.js".into(), text: text.into() };
+    let others = Duration::from_millis(40);
+    let seen = driver::block_on(run_on_schedule(source, &server, others)).take();
+    let values = |name: &str| -> Vec<f64> {
+        let of = seen.iter().filter(|(metric, ..)| *metric == name).map(|(_, value, _)| *value);
+        of.skip(1).collect()
+    };
+    let steps = ["http_req_blocked", "http_req_sending", "http_req_waiting", "http_req_receiving"].map(values);
+    for (at, since_plan) in values("http_req_duration_from_plan").into_iter().enumerate() {
+        let in_steps: f64 = steps.iter().map(|step| step[at]).sum();
+        let beside = since_plan - in_steps;
+        assert!(
+            beside >= 40.0,
+            "{since_plan} ms since the plan, of which {in_steps} ms are steps: {beside} ms of wait"
+        );
+    }
+    assert_eq!(values("http_req_duration_from_plan").len(), 2);
 }
 
 #[test]

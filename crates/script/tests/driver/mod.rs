@@ -95,7 +95,16 @@ pub fn seat(id: u64, recorder: &Rc<Recorder>) -> VuContext {
 }
 
 pub fn scenario(exec: &str) -> Rc<ScenarioInfo> {
-    Rc::new(ScenarioInfo {
+    Rc::new(facts(exec))
+}
+
+/// One whose iterations begin when a plan says so.
+pub fn on_schedule() -> Rc<ScenarioInfo> {
+    Rc::new(ScenarioInfo { is_planned: true, ..facts("default") })
+}
+
+fn facts(exec: &str) -> ScenarioInfo {
+    ScenarioInfo {
         index: 0,
         name: "default".into(),
         executor: "per-vu-iterations",
@@ -105,7 +114,7 @@ pub fn scenario(exec: &str) -> Rc<ScenarioInfo> {
         started: Duration::ZERO,
         is_planned: false,
         share: engine::scenario::WorkerShare::ALL,
-    })
+    }
 }
 
 pub fn iteration(scenario: &Rc<ScenarioInfo>, number: u64) -> Iteration {

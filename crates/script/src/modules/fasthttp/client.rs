@@ -22,8 +22,8 @@ use wire::Method;
 use super::config::Config;
 use super::request;
 use crate::Vu;
-use crate::modules::http::call::Call;
-use crate::modules::http::state::HttpState;
+use crate::modules::http::request::call::Call;
+use crate::modules::http::request::state::HttpState;
 use crate::modules::http::verbs;
 
 /// The functions that send, by the methods of HTTP behind them.

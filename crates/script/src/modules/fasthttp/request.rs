@@ -19,14 +19,14 @@ use wire::{Method, Payload};
 
 use crate::Vu;
 use crate::arguments::{ArgumentError, member};
-use crate::modules::http::body::{self, BodyArg};
-use crate::modules::http::call::PreparedRequest;
-use crate::modules::http::intake::Intake;
-use crate::modules::http::params::{Empty, Params, ResponseType};
-use crate::modules::http::prepare::{Outline, prepare_outlined};
-use crate::modules::http::refusal::{Checked, Refusal};
-use crate::modules::http::state::HttpState;
-use crate::modules::http::url::{self, UrlArg};
+use crate::modules::http::common::refusal::{Checked, Refusal};
+use crate::modules::http::common::url::{self, UrlArg};
+use crate::modules::http::request::body::{self, BodyArg};
+use crate::modules::http::request::call::PreparedRequest;
+use crate::modules::http::request::intake::Intake;
+use crate::modules::http::request::params::{Empty, Params, ResponseType};
+use crate::modules::http::request::prepare::{Outline, prepare_outlined};
+use crate::modules::http::request::state::HttpState;
 
 /// The extension's own properties; those of `k6/http` params can be given, too.
 const FIELDS: [&str; 7] = ["url", "throw", "disable_keep_alive", "host", "headers", "body", "response_type"];

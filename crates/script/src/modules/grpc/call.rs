@@ -20,7 +20,7 @@ use super::params::{self, CallParams};
 use super::receiver::{self, Heard, Receiver};
 use super::samples::CallLabels;
 use crate::Vu;
-use crate::modules::http::samples::ms;
+use crate::modules::http::samples::sampler::ms;
 
 /// A method on a connection.
 pub struct Bound {

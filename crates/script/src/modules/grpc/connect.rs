@@ -18,9 +18,9 @@ use super::params::read_metadata;
 use crate::Vu;
 use crate::arguments::ArgumentError;
 use crate::go_error;
-use crate::modules::http::failure_text::described;
-use crate::modules::http::go_format::go_text;
-use crate::modules::http::params as http_params;
+use crate::modules::http::common::go_format::go_text;
+use crate::modules::http::request::params as http_params;
+use crate::modules::http::response::failure_text::described;
 
 /// The time for a connection, unless the script says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -10,8 +10,9 @@ use host::js::{Coerced, Ctx, FromJs, Value};
 use host::kind::{BufferKind, Kind};
 
 use crate::arguments::ArgumentError;
-use crate::modules::http::params::{self as http_params, RequestTags};
-use crate::modules::http::refusal::Refusal;
+use crate::modules::http::common::refusal::Refusal;
+use crate::modules::http::request::params as http_params;
+use crate::modules::http::samples::sampler::RequestTags;
 
 /// The time that a call may take, unless the script says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);

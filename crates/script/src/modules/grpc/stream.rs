@@ -31,7 +31,7 @@ use crate::Vu;
 use crate::arguments::{self, ArgumentError};
 use crate::go_error;
 use crate::handlers::{Handlers, NamedEvent};
-use crate::modules::http::samples::ms;
+use crate::modules::http::samples::sampler::ms;
 
 /// What handlers can be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,37 +1,13 @@
-//! `k6/http`: names and argument order; the work is in the files beside.
+//! `k6/http`: names and argument order; the work is in the rooms beside.
 //!
-//! `prepare.rs` reads arguments, `send.rs` sends, `record.rs` records, `response.rs` is filled in when a script reads
-//! it, `verbs.rs` joins them. Not supported yet: NTLM.
+//! `request` reads arguments, `send` sends and records, `response` is filled in when a script reads it, `verbs.rs`
+//! joins them. Not supported yet: NTLM.
 
-mod batch;
-pub(crate) mod body;
-pub(crate) mod call;
-pub(crate) mod cookies;
-mod debug;
-mod encode;
-pub mod error_code;
-pub(crate) mod events;
-pub(crate) mod failure_text;
-mod finish;
-mod fixed;
-pub(crate) mod go_format;
-mod hint;
-pub(crate) mod intake;
-pub mod k6_error;
-mod page;
-pub(crate) mod params;
-pub(crate) mod plain_response;
-pub(crate) mod prepare;
-pub(crate) mod record;
-mod referee;
-pub(crate) mod refusal;
-mod response;
-mod response_parts;
+pub mod common;
+pub(crate) mod request;
+pub(crate) mod response;
 pub(crate) mod samples;
 pub(crate) mod send;
-pub(crate) mod state;
-mod status;
-pub(crate) mod url;
 pub(crate) mod verbs;
 
 use std::rc::Rc;
@@ -43,12 +19,15 @@ use host::js::prelude::Func;
 use host::js::{Ctx, Object, Result, Value};
 use host::plain;
 
-pub(crate) use body::exported as file_part;
-pub(crate) use response::is_response;
-pub(crate) use url::exported as url_template;
+pub(crate) use common::url::exported as url_template;
+pub(crate) use request::body::exported as file_part;
+pub(crate) use response::object::is_response;
 
-use self::state::HttpState;
-use self::status::Expectation;
+use self::common::status::{self, Expectation};
+use self::common::url;
+use self::request::state::HttpState;
+use self::request::{body, cookies};
+use self::send::batch;
 use crate::Vu;
 use crate::builtins::ModuleDef;
 use crate::go_error;

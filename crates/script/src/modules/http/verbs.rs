@@ -12,18 +12,18 @@ use host::lazy_object::Lazy;
 use host::plain::{self, Plain};
 use wire::{Exchange, Method};
 
-use super::call::{Call, RequestArgs};
-use super::finish::finish;
-use super::intake::{self, Intake};
-use super::page;
-use super::prepare::{prepare, prepare_beside};
-use super::refusal::Refusal;
-use super::response;
-use super::send::{Sender, perform, plain};
-use super::state::HttpState;
 use crate::Vu;
 use crate::arguments::{ArgumentError, present};
 use crate::go_error;
+use crate::modules::http::common::refusal::Refusal;
+use crate::modules::http::request::call::{Call, RequestArgs};
+use crate::modules::http::request::intake::{self, Intake};
+use crate::modules::http::request::prepare::{prepare, prepare_beside};
+use crate::modules::http::request::state::HttpState;
+use crate::modules::http::response::finish::finish;
+use crate::modules::http::response::object as response;
+use crate::modules::http::response::page;
+use crate::modules::http::send::perform::{Sender, perform, plain};
 
 /// The functions that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use host::native::{self, NativeClass};
 use crate::arguments;
 use crate::go_error;
 use crate::handlers::{Handlers, NamedEvent};
-use crate::modules::http::events::EventStream;
+use crate::modules::http::request::events::EventStream;
 
 /// What handlers can be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

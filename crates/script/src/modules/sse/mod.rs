@@ -20,13 +20,13 @@ use crate::Vu;
 use crate::arguments::{self, ArgumentError};
 use crate::builtins::ModuleDef;
 use crate::go_error;
-use crate::modules::http::call::{Call, RequestArgs};
-use crate::modules::http::events::{self, Listener};
-use crate::modules::http::failure_text::failure_text;
-use crate::modules::http::plain_response::response;
-use crate::modules::http::prepare::prepare_events;
-use crate::modules::http::send::perform;
-use crate::modules::http::state::HttpState;
+use crate::modules::http::request::call::{Call, RequestArgs};
+use crate::modules::http::request::events::{self, Listener};
+use crate::modules::http::request::prepare::prepare_events;
+use crate::modules::http::request::state::HttpState;
+use crate::modules::http::response::failure_text::failure_text;
+use crate::modules::http::response::plain_response::response;
+use crate::modules::http::send::perform::perform;
 
 /// The module.
 pub const MODULE: ModuleDef =

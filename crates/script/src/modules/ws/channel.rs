@@ -22,7 +22,7 @@ use super::params::Plan;
 use super::samples::Samples;
 use crate::Vu;
 use crate::message_log::{Logged, MessageLog};
-use crate::modules::http::samples::ms;
+use crate::modules::http::samples::sampler::ms;
 
 /// Bytes of a message at most.
 const MESSAGE_LIMIT: usize = 256 << 20;

@@ -27,11 +27,11 @@ use crate::Vu;
 use crate::builtins::ModuleDef;
 use crate::go_error;
 use crate::message_log::MessageLog;
-use crate::modules::http::failure_text::described;
-use crate::modules::http::k6_error::k6_error;
-use crate::modules::http::plain_response::response;
-use crate::modules::http::samples::ms;
-use crate::modules::http::url::UrlCache;
+use crate::modules::http::common::k6_error::k6_error;
+use crate::modules::http::common::url::UrlCache;
+use crate::modules::http::response::failure_text::described;
+use crate::modules::http::response::plain_response::response;
+use crate::modules::http::samples::sampler::ms;
 
 /// The module.
 pub const MODULE: ModuleDef =

@@ -17,10 +17,11 @@ use wire::{FailureKind, Url};
 use crate::Vu;
 use crate::arguments::ArgumentError;
 use crate::go_error;
-use crate::modules::http::cookies;
-use crate::modules::http::params::{self as http_params, Pairs, RequestTags};
-use crate::modules::http::refusal::Refusal;
-use crate::modules::http::state::HttpState;
+use crate::modules::http::common::refusal::Refusal;
+use crate::modules::http::request::cookies;
+use crate::modules::http::request::params::{self as http_params, Pairs};
+use crate::modules::http::request::state::HttpState;
+use crate::modules::http::samples::sampler::RequestTags;
 
 /// Where a connection goes and how.
 pub struct Plan {

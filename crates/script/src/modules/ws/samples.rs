@@ -8,7 +8,7 @@ use metrics::{MetricId, Protocol, Series, SystemTag, builtin};
 use super::params::Plan;
 use crate::Vu;
 use crate::asked::{AskedRow, ErrorTexts};
-use crate::modules::http::url::UrlCache;
+use crate::modules::http::common::url::UrlCache;
 use crate::series::{SampleTags, SeriesCache};
 
 /// Where the samples of one connection go.

@@ -10,13 +10,13 @@ use host::kind::Kind;
 use host::object;
 use wire::Method;
 
-use super::call::RequestArgs;
-use super::response::content;
-use super::response_parts::lossy;
+use super::object::content;
+use super::parts::lossy;
 use crate::Vu;
 use crate::arguments::{given, member, present};
 use crate::go_error;
 use crate::modules::html::{self, Document, NoLink, Submission};
+use crate::modules::http::request::call::RequestArgs;
 
 /// Sends a request and waits for its response.
 type Send = for<'js> fn(&Ctx<'js>, &RequestArgs<'_, 'js>) -> Result<Value<'js>>;
@@ -28,7 +28,7 @@ struct PageSender {
 }
 
 /// Says who sends; when a module is made whose functions give responses.
-pub(super) fn bind(ctx: &Ctx<'_>, send: Send) {
+pub(crate) fn bind(ctx: &Ctx<'_>, send: Send) {
     Vu::of(ctx).local::<PageSender>().send.set(Some(send));
 }
 
@@ -36,7 +36,7 @@ pub(super) fn bind(ctx: &Ctx<'_>, send: Send) {
 const WANTED: &str = "HTML";
 
 /// `response.html(selector?)`: a selection of the document, or of what the selector selects in it.
-pub(super) fn html<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
+pub(crate) fn html<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Value<'js>>) -> Result<Value<'js>> {
     let text = content(&ctx, &this.0, WANTED)?;
     let root = html::root(&ctx, document(&ctx, &lossy(&text), &url(&ctx, &this.0)?)?)?;
     match (given(selector), root.as_object()) {
@@ -49,7 +49,7 @@ pub(super) fn html<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, selector: Opt<Val
 }
 
 /// `response.submitForm({ formSelector, submitSelector, fields, params })`.
-pub(super) fn submit_form<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, options: Opt<Value<'js>>) -> Result<Value<'js>> {
+pub(crate) fn submit_form<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, options: Opt<Value<'js>>) -> Result<Value<'js>> {
     let options = Options::read("submitForm", &ctx, options)?;
     let form = options.text("formSelector", "form")?;
     let button = options.text("submitSelector", "[type=\"submit\"]")?;
@@ -77,7 +77,7 @@ pub(super) fn submit_form<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, options: O
 }
 
 /// `response.clickLink({ selector, params })`.
-pub(super) fn click_link<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, options: Opt<Value<'js>>) -> Result<Value<'js>> {
+pub(crate) fn click_link<'js>(ctx: Ctx<'js>, this: This<Value<'js>>, options: Opt<Value<'js>>) -> Result<Value<'js>> {
     let options = Options::read("clickLink", &ctx, options)?;
     let selector = options.text("selector", "a[href]")?;
     let (text, url) = (content(&ctx, &this.0, WANTED)?, url(&ctx, &this.0)?);

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use wire::mask::Mask;
 use wire::{Exchange, FailureKind, Method};
 
-use super::call::Call;
-use super::url::UrlCache;
 use crate::Vu;
+use crate::modules::http::common::url::UrlCache;
+use crate::modules::http::request::call::Call;
 
 /// The text for people when a request failed: the request, and what went wrong.
 pub fn failure_text(vu: &Vu, call: &Call) -> Option<String> {

@@ -16,11 +16,13 @@ use metrics::{
 };
 use wire::{Exchange, FailureKind, Method, Timings};
 
-use super::error_code;
-use super::k6_error::k6_error;
-use super::params::RequestTags;
-use super::status::Expectation;
 use crate::Vu;
+use crate::modules::http::common::error_code;
+use crate::modules::http::common::k6_error::k6_error;
+use crate::modules::http::common::status::Expectation;
+
+/// User tags of one request.
+pub type RequestTags = Rc<[(Arc<str>, Arc<str>)]>;
 
 /// Distinct tag sets kept by a worker.
 const KEPT: usize = 8192;

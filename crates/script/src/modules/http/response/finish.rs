@@ -5,12 +5,12 @@ use std::rc::Rc;
 use host::js::{Ctx, Result, Value};
 use host::lazy_object::Lazy;
 
-use super::call::Call;
 use super::failure_text::failure_text;
-use super::intake::Intake;
-use super::response;
+use super::object as response;
 use crate::Vu;
 use crate::go_error;
+use crate::modules::http::request::call::Call;
+use crate::modules::http::request::intake::Intake;
 
 /// Throws or warns when the request failed, and makes the response. `lent`: see `response::object`.
 pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Lazy<Call>>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {

@@ -18,9 +18,9 @@ use wire::request::{BodySink, BodyUse};
 use wire::{Body, Exchange};
 
 use super::events::EventStream;
-use super::refusal::Refusal;
 use crate::Vu;
 use crate::modules::crypto::digest::{Algorithm, Hasher};
+use crate::modules::http::common::refusal::Refusal;
 
 /// What takes the body in.
 #[derive(Clone, Default)]

@@ -5,11 +5,11 @@ use std::rc::Rc;
 
 use wire::{Client, Exchange, Request};
 
-use super::call::{Call, PreparedRequest};
-use super::intake::Intake;
 use super::record::{SincePlan, record, record_unsent};
-use super::state::{HttpState, RunSettings};
 use crate::Vu;
+use crate::modules::http::request::call::{Call, PreparedRequest};
+use crate::modules::http::request::intake::Intake;
+use crate::modules::http::request::state::{HttpState, RunSettings};
 
 /// Sends a request and records what happens.
 pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {

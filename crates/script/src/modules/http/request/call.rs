@@ -15,9 +15,9 @@ use wire::{Body, Exchange, Failure, FailureKind, Method, Payload, Request, Respo
 
 use super::intake::Intake;
 use super::params::ResponseType;
-use super::samples::{Labels, UsualSeries};
-use super::url::{Target, Unsendable};
 use crate::Vu;
+use crate::modules::http::common::url::{Target, Unsendable};
+use crate::modules::http::samples::sampler::{Labels, UsualSeries};
 use crate::series::SampleTags;
 
 /// The arguments of one request, as the script gave them.

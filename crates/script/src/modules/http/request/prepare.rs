@@ -21,11 +21,11 @@ use super::encode::encode_body;
 use super::events::EventStream;
 use super::hint;
 use super::params::{Params, ResponseType};
-use super::refusal::{Checked, Refusal};
-use super::samples::Labels;
 use super::state::{HttpState, RunSettings};
-use super::url::{self, Target, Unsendable};
 use crate::Vu;
+use crate::modules::http::common::refusal::{Checked, Refusal};
+use crate::modules::http::common::url::{self, Target, Unsendable};
+use crate::modules::http::samples::sampler::Labels;
 
 /// Turns arguments into a request. What of the body is borrowed instead of copied goes to `borrows`.
 pub fn prepare<'js>(

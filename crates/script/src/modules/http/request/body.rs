@@ -12,12 +12,12 @@ use host::plain::{Args, Plain};
 use host::{bytes, object};
 use wire::Payload;
 
-use super::go_format::{go_text, go_type};
-use super::refusal::{Checked, Refusal};
 use crate::arguments::present;
 use crate::go_error;
 use crate::modules::form_data::multipart::{self, Multipart, PartHead, Quoting};
 use crate::modules::form_data::{self, FilePart};
+use crate::modules::http::common::go_format::{go_text, go_type};
+use crate::modules::http::common::refusal::{Checked, Refusal};
 use crate::modules::payload::borrowed::segment;
 use crate::modules::payload::streamed;
 use crate::vu::Vu;

@@ -10,16 +10,16 @@ use host::js::{Array, Ctx, Object, Result, Value};
 use wire::cookies::Cookie;
 use wire::{Payload, Segment};
 
-use super::call::Sent;
-use super::samples::ms;
-use super::state::HttpState;
 use crate::Vu;
+use crate::modules::http::request::call::Sent;
+use crate::modules::http::request::state::HttpState;
+use crate::modules::http::samples::sampler::ms;
 
 /// k6 shows this for a cookie that has no expiry: the year 1 in milliseconds, wrapped around by 64 bits.
 const NO_EXPIRY: i64 = -6_795_364_578_871;
 
 /// `response.timings`, in milliseconds.
-pub(super) fn timings<'js>(ctx: &Ctx<'js>, timings: &wire::Timings) -> Result<Value<'js>> {
+pub(crate) fn timings<'js>(ctx: &Ctx<'js>, timings: &wire::Timings) -> Result<Value<'js>> {
     let names = [
         c"duration",
         c"blocked",
@@ -55,12 +55,12 @@ fn number<'js>(ctx: &Ctx<'js>, number: f64) -> Value<'js> {
 }
 
 /// A text of the script.
-pub(super) fn text<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
+pub(crate) fn text<'js>(ctx: &Ctx<'js>, text: &str) -> Result<Value<'js>> {
     host::js::String::from_str(ctx.clone(), text).map(host::js::String::into_value)
 }
 
 /// Adds to the list under a name, as `cookies` and `headers` of requests are shown.
-pub(super) fn append<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str, value: Value<'js>) -> Result<()> {
+pub(crate) fn append<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str, value: Value<'js>) -> Result<()> {
     if let Some(list) = object.get::<_, Option<Array<'js>>>(name)? {
         return list.set(list.len(), value);
     }
@@ -70,7 +70,7 @@ pub(super) fn append<'js>(ctx: &Ctx<'js>, object: &Object<'js>, name: &str, valu
 }
 
 /// A cookie of `response.cookies`.
-pub(super) fn cookie_object<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Value<'js>> {
+pub(crate) fn cookie_object<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Value<'js>> {
     let names = [c"name", c"value", c"domain", c"path", c"http_only", c"secure", c"max_age", c"expires"];
     let values = [
         text(ctx, &cookie.name)?,
@@ -86,7 +86,7 @@ pub(super) fn cookie_object<'js>(ctx: &Ctx<'js>, cookie: &Cookie) -> Result<Valu
 }
 
 /// No stapled answer is ever read, which k6 calls unknown.
-pub(super) fn ocsp<'js>(ctx: &Ctx<'js>, tls_version: &str) -> Result<Value<'js>> {
+pub(crate) fn ocsp<'js>(ctx: &Ctx<'js>, tls_version: &str) -> Result<Value<'js>> {
     let names = [c"produced_at", c"this_update", c"next_update", c"revoked_at", c"revocation_reason", c"status"];
     let zero = || Value::new_int(ctx.clone(), 0);
     let status = text(ctx, if tls_version.is_empty() { "" } else { "unknown" })?;
@@ -109,7 +109,7 @@ fn sent_cookies(sent: &Sent) -> Vec<(String, String)> {
 }
 
 /// `response.request`: what was sent. `lent`: what the script gave as body.
-pub(super) fn request<'js>(ctx: &Ctx<'js>, sent: &Sent, lent: Option<&Array<'js>>) -> Result<Value<'js>> {
+pub(crate) fn request<'js>(ctx: &Ctx<'js>, sent: &Sent, lent: Option<&Array<'js>>) -> Result<Value<'js>> {
     let headers = Object::new(ctx.clone())?;
     let given = sent.request.iter().flat_map(|request| request.headers.iter());
     let mut has_agent = false;
@@ -166,7 +166,7 @@ fn body_text<'js>(ctx: &Ctx<'js>, sent: &Sent, lent: Option<&Array<'js>>) -> Res
 }
 
 /// Text with U+FFFD for each byte that is not UTF-8, as Go converts.
-pub(super) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     let mut rest = bytes;
     let mut out = String::new();
     loop {

@@ -13,10 +13,10 @@ use metrics::Bundle;
 use wire::request::Auth;
 use wire::{Exchange, FailureKind, Request, Timings};
 
-use super::call::PreparedRequest;
-use super::samples::{HopFacts, UsualSeries, add};
-use super::state::RunSettings;
 use crate::Vu;
+use crate::modules::http::request::call::PreparedRequest;
+use crate::modules::http::request::state::RunSettings;
+use crate::modules::http::samples::sampler::{HopFacts, UsualSeries, add};
 
 /// How long a visitor on schedule has waited, by the end of the last exchange: how late the request began, and what its
 /// exchanges took. Nothing where no plan started the request.

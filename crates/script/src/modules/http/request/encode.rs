@@ -5,8 +5,8 @@ use wire::{Method, Payload};
 
 use super::body::BodyArg;
 use super::params::Params;
-use super::url::{Target, Unsendable};
 use crate::Vu;
+use crate::modules::http::common::url::{Target, Unsendable};
 
 /// A body, coded and as the script gave it.
 type Bodies = (Option<Payload>, Option<Payload>);

@@ -17,17 +17,17 @@ use wire::field::canonical;
 use wire::request::Auth;
 use wire::{Body, Exchange, Request, Response};
 
-use super::call::{Call, without_userinfo};
-use super::error_code;
-use super::k6_error::k6_error;
 use super::page;
-use super::params::ResponseType;
-use super::refusal::Refusal;
-use super::response_parts::{append, cookie_object, lossy, ocsp, request, text, timings};
-use super::state::HttpState;
+use super::parts::{append, cookie_object, lossy, ocsp, request, text, timings};
 use crate::Vu;
 use crate::go_error;
 use crate::json_path::{self, Selector};
+use crate::modules::http::common::error_code;
+use crate::modules::http::common::k6_error::k6_error;
+use crate::modules::http::common::refusal::Refusal;
+use crate::modules::http::request::call::{Call, without_userinfo};
+use crate::modules::http::request::params::ResponseType;
+use crate::modules::http::request::state::HttpState;
 
 /// The response of a request that was sent, or could not be because of its URL.
 /// `lent`: what the script gave as body and was sent without a copy, in the order of the payload's lent segments.
@@ -316,7 +316,7 @@ fn simple<'js>(ctx: &Ctx<'js>, json: &[u8]) -> Result<Option<Value<'js>>> {
 }
 
 /// The text to parse as `wanted`: the received bytes when nobody touched `body` yet.
-pub(super) fn content<'js>(ctx: &Ctx<'js>, this: &Value<'js>, wanted: &str) -> Result<::bytes::Bytes> {
+pub(crate) fn content<'js>(ctx: &Ctx<'js>, this: &Value<'js>, wanted: &str) -> Result<::bytes::Bytes> {
     if let Some(call) = LazyObject::unread::<Call>(this, ResponseField::Body as usize) {
         if let Some(Response { body: Body::Kept(bytes), .. }) = call.answer() {
             return Ok(bytes.to_bytes());

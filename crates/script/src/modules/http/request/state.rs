@@ -8,15 +8,15 @@ use host::memo::{FewTexts, LastText};
 use host::record::LiteralShape;
 use wire::cookies::CookieJar;
 
-use super::debug::HttpDebug;
 use super::fixed::Fixed;
 use super::params::Empty;
-use super::referee::WorkerReferee;
-use super::samples::{Sampler, SeriesSets};
-use super::status::Expectation;
-use super::url::{Target, UrlCache};
 use crate::Vu;
 use crate::json_path::Selector;
+use crate::modules::http::common::status::Expectation;
+use crate::modules::http::common::url::{Target, UrlCache};
+use crate::modules::http::samples::debug::HttpDebug;
+use crate::modules::http::samples::referee::WorkerReferee;
+use crate::modules::http::samples::sampler::{Sampler, SeriesSets};
 use crate::unstamped::WorkerTally;
 
 /// What the module keeps for a virtual user.
@@ -34,9 +34,9 @@ pub struct HttpState {
     /// Requests that need not be prepared again.
     pub fixed: Fixed,
     /// The shapes of the objects in responses.
-    pub(super) shapes: ResponseShapes,
+    pub(crate) shapes: ResponseShapes,
     /// Paths that `response.json()` was given; nothing for one that can match nothing.
-    pub(super) paths: FewTexts<Rc<Option<Selector>>>,
+    pub(crate) paths: FewTexts<Rc<Option<Selector>>>,
     /// How often the expectation was changed.
     expectations: Cell<u32>,
 }

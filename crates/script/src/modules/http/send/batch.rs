@@ -20,18 +20,19 @@ use host::kind::Kind;
 use host::lazy_object::Lazy;
 use wire::Method;
 
-use super::call::{Call, PreparedRequest, RequestArgs};
-use super::failure_text::failure_text;
-use super::finish::finish;
-use super::go_format::go_type;
-use super::prepare::prepare_beside;
-use super::refusal::{Checked, Refusal};
-use super::send::perform;
-use super::state::HttpState;
-use super::{response, url};
+use super::perform::perform;
 use crate::Vu;
 use crate::arguments::ArgumentError;
 use crate::go_error;
+use crate::modules::http::common::go_format::go_type;
+use crate::modules::http::common::refusal::{Checked, Refusal};
+use crate::modules::http::common::url;
+use crate::modules::http::request::call::{Call, PreparedRequest, RequestArgs};
+use crate::modules::http::request::prepare::prepare_beside;
+use crate::modules::http::request::state::HttpState;
+use crate::modules::http::response::failure_text::failure_text;
+use crate::modules::http::response::finish::finish;
+use crate::modules::http::response::object as response;
 
 /// How the items came, and so how the answers go.
 enum Shape {

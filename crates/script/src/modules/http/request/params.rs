@@ -15,15 +15,14 @@ use wire::field::canonical;
 
 use super::cookies;
 use super::events::{self, EventStream};
-use super::go_format::go_type;
 use super::intake::Intake;
-use super::refusal::{Checked, Refusal};
-use super::status::Expectation;
+use crate::modules::http::common::go_format::go_type;
+use crate::modules::http::common::refusal::{Checked, Refusal};
+use crate::modules::http::common::status::Expectation;
+use crate::modules::http::samples::sampler::RequestTags;
 
 /// Pairs of name and value.
 pub type Pairs = Rc<[(String, String)]>;
-/// User tags of one request.
-pub type RequestTags = Rc<[(Arc<str>, Arc<str>)]>;
 /// Cookies of one request: name, value, whether it replaces those of the jar.
 pub type RequestCookies = Rc<[(String, String, bool)]>;
 

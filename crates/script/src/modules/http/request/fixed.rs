@@ -17,7 +17,7 @@ use wire::{Payload, Segment};
 use super::call::{PreparedRequest, RequestArgs};
 use super::intake::Intake;
 use super::params::Params;
-use super::url::Target;
+use crate::modules::http::common::url::Target;
 
 /// Bodies up to this length, which are copied rather than lent, may be kept.
 const SHORT: u64 = 4 << 10;
