@@ -25,7 +25,7 @@ use crate::modules::http::request::body::{self, BodyArg};
 use crate::modules::http::request::call::PreparedRequest;
 use crate::modules::http::request::intake::Intake;
 use crate::modules::http::request::params::{Empty, Params, ResponseType};
-use crate::modules::http::request::prepare::{Outline, prepare_outlined};
+use crate::modules::http::request::prepare::Outline;
 use crate::modules::http::request::state::HttpState;
 
 /// The extension's own properties; those of `k6/http` params can be given, too.
@@ -217,7 +217,7 @@ impl ParsedRequest {
         let body = if matches!(method, Method::Get | Method::Head) { body } else { completed(body, method) };
         borrows.check()?;
         let sender = (Rc::clone(client), Rc::clone(user_agent));
-        let prepared = prepare_outlined(vu, state, outline, (method.clone(), body), sender);
+        let prepared = outline.prepare((vu, state), (method.clone(), body), sender);
         if let (Some(edition), true) = (edition, is_same) {
             let (client, prepared) = (Rc::clone(client), Rc::clone(&prepared));
             *self.last.borrow_mut() = Some(LastSent { method: method.clone(), edition, client, prepared });

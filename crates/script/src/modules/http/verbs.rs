@@ -18,7 +18,7 @@ use crate::go_error;
 use crate::modules::http::common::refusal::Refusal;
 use crate::modules::http::request::call::{Call, RequestArgs};
 use crate::modules::http::request::intake::{self, Intake};
-use crate::modules::http::request::prepare::{prepare, prepare_beside};
+use crate::modules::http::request::prepare::{Purpose, prepare};
 use crate::modules::http::request::state::HttpState;
 use crate::modules::http::response::finish::finish;
 use crate::modules::http::response::object as response;
@@ -123,7 +123,7 @@ fn send<'js>(ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>) -> Result<Value<'js>> 
     let vu = Vu::of(ctx);
     refuse_in_init(ctx, &vu)?;
     let state = vu.local::<HttpState>();
-    Borrows::with(ctx, |borrows| match prepare(ctx, &vu, &state, args, borrows) {
+    Borrows::with(ctx, |borrows| match prepare(ctx, &vu, &state, args, &Purpose::Response(borrows)) {
         Ok(prepared) => complete(ctx, &vu, &state, Call::new(prepared), borrows),
         Err(error) => refused(ctx, &vu, &state, error),
     })
@@ -211,7 +211,7 @@ fn async_request<'js>(
         body: body.0.as_ref(),
         params: params.0.as_ref(),
     };
-    let prepared = match prepare_beside(&ctx, &vu, &state, &args) {
+    let prepared = match prepare(&ctx, &vu, &state, &args, &Purpose::Promise) {
         Ok(prepared) => Ok(prepared),
         Err(ArgumentError::Refused(refusal)) => Err(refusal),
         Err(ArgumentError::Thrown(error)) => return Err(error),

@@ -22,7 +22,7 @@ use crate::builtins::ModuleDef;
 use crate::go_error;
 use crate::modules::http::request::call::{Call, RequestArgs};
 use crate::modules::http::request::events::{self, Listener};
-use crate::modules::http::request::prepare::prepare_events;
+use crate::modules::http::request::prepare::{Purpose, prepare};
 use crate::modules::http::request::state::HttpState;
 use crate::modules::http::response::failure_text::failure_text;
 use crate::modules::http::response::plain_response::response;
@@ -102,7 +102,7 @@ impl<'js> Session<'_, 'js> {
     fn run(&self, args: &RequestArgs<'_, 'js>, mut reconnects: u32) -> Result<Object<'js>> {
         let (ctx, vu) = (self.ctx, self.vu);
         loop {
-            let mut call = match prepare_events(ctx, vu, &self.state, args, &self.client.stream) {
+            let mut call = match prepare(ctx, vu, &self.state, args, &Purpose::Events(&self.client.stream)) {
                 Ok(prepared) => Call::new(prepared),
                 Err(ArgumentError::Thrown(error)) => return Err(error),
                 Err(ArgumentError::Refused(refusal)) => return self.failed(&refusal.message),

@@ -27,85 +27,89 @@ use crate::modules::http::common::refusal::{Checked, Refusal};
 use crate::modules::http::common::url::{self, Target, Unsendable};
 use crate::modules::http::samples::sampler::Labels;
 
-/// Turns arguments into a request. What of the body is borrowed instead of copied goes to `borrows`.
+/// What a request is for.
+pub enum Purpose<'a, 'js> {
+    /// The script waits for its response. What of the body is borrowed instead of copied goes here.
+    Response(&'a Borrows<'js>),
+    /// The script continues beside it: all is copied, and no callback can be served.
+    Promise,
+    /// A stream of events, which continues behind the last event it had. Without a timeout of the script it may take as
+    /// long as it likes.
+    Events(&'a Rc<EventStream>),
+}
+
+/// Turns arguments into a request.
+#[inline]
 pub fn prepare<'js>(
     ctx: &Ctx<'js>,
     vu: &Vu,
     state: &HttpState,
     args: &RequestArgs<'_, 'js>,
-    borrows: &Borrows<'js>,
+    purpose: &Purpose<'_, 'js>,
 ) -> Checked<Rc<PreparedRequest>> {
     let run = state.run(vu);
     let (target, template_name) = target(ctx, state, run, args.url)?;
-    let may_repeat = template_name.is_none() && state.jar.is_empty();
+    let may_repeat = template_name.is_none() && state.jar.is_empty() && !matches!(purpose, Purpose::Events(_));
     if may_repeat && let Some(same) = state.fixed.request(&target, args) {
-        return Ok(same);
+        return allowed(same, purpose);
     }
-    let body = args.body.map_or_else(|| Ok(BodyArg::default()), |value| body::from_js(ctx, value, borrows))?;
-    let params = match state.fixed.params(args.params) {
-        Some(params) => params,
-        None => {
-            let params = Params::from_js(ctx, args.params, &state.empty)?;
-            state.fixed.keep_params(args.params, &params);
-            params
+    let params = || params(ctx, state, args, purpose);
+    let (body, params) = match purpose {
+        Purpose::Response(borrows) => {
+            let read = (body_of(ctx, args, borrows)?, params()?);
+            borrows.check()?;
+            if read.1.intake.calling().is_some() {
+                // The script goes on in the callback: what is being sent must not be its own then.
+                borrows.copy();
+            }
+            read
         }
+        Purpose::Promise | Purpose::Events(_) => (body_of(ctx, args, &Borrows::none(ctx))?, params()?),
     };
-    borrows.check()?;
-    if params.intake.calling().is_some() {
-        // The script goes on in the callback: what is being sent must not be its own then.
-        borrows.copy();
-    }
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
     let prepared = Rc::new(assemble(vu, state, run, arguments));
     if may_repeat {
         state.fixed.keep(ctx, args, &prepared);
     }
-    Ok(prepared)
+    allowed(prepared, purpose)
 }
 
-/// The same for a request that the script continues beside: all is copied, and no callback can be served.
-pub fn prepare_beside<'js>(
-    ctx: &Ctx<'js>,
-    vu: &Vu,
-    state: &HttpState,
-    args: &RequestArgs<'_, 'js>,
-) -> Checked<Rc<PreparedRequest>> {
-    let prepared = prepare(ctx, vu, state, args, &Borrows::none(ctx))?;
-    if let Some(param) = prepared.intake.calling() {
-        let instead = "use a function that waits for its response, such as http.get";
-        return Err(Refusal::new(format!("{param} is not possible with asyncRequest and batch: {instead}")).into());
-    }
-    Ok(prepared)
+fn body_of<'js>(ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>, borrows: &Borrows<'js>) -> Checked<BodyArg> {
+    args.body.map_or_else(|| Ok(BodyArg::default()), |value| body::from_js(ctx, value, borrows))
 }
 
-/// A request of any method for a stream of events, which continues behind the last event it had. Without a timeout of
-/// the script it may take as long as it likes.
-pub fn prepare_events<'js>(
+fn params<'js>(
     ctx: &Ctx<'js>,
-    vu: &Vu,
     state: &HttpState,
     args: &RequestArgs<'_, 'js>,
-    events: &Rc<EventStream>,
-) -> Checked<Rc<PreparedRequest>> {
-    let run = state.run(vu);
-    let (target, template_name) = target(ctx, state, run, args.url)?;
-    let body =
-        args.body.map_or_else(|| Ok(BodyArg::default()), |value| body::from_js(ctx, value, &Borrows::none(ctx)))?;
-    let mut params = Params::from_js(ctx, args.params, &state.empty)?;
-    params.take_events(events);
-    let has_timeout = match args.params.and_then(Value::as_object) {
-        Some(given) => given.contains_key("timeout")?,
-        None => false,
-    };
-    if !has_timeout {
-        params.timeout = Duration::MAX;
+    purpose: &Purpose<'_, 'js>,
+) -> Checked<Params> {
+    if let Purpose::Events(events) = purpose {
+        let mut params = Params::from_js(ctx, args.params, &state.empty)?;
+        params.take_events(events);
+        let given = args.params.and_then(Value::as_object);
+        if !given.map_or(Ok(false), |given| given.contains_key("timeout"))? {
+            params.timeout = Duration::MAX;
+        }
+        return Ok(params);
     }
-    Ok(Rc::new(assemble(
-        vu,
-        state,
-        run,
-        Arguments { method: args.method.clone(), target, template_name, body, params },
-    )))
+    if let Some(params) = state.fixed.params(args.params) {
+        return Ok(params);
+    }
+    let params = Params::from_js(ctx, args.params, &state.empty)?;
+    state.fixed.keep_params(args.params, &params);
+    Ok(params)
+}
+
+/// Who continues beside a request cannot be called back by it.
+fn allowed(prepared: Rc<PreparedRequest>, purpose: &Purpose<'_, '_>) -> Checked<Rc<PreparedRequest>> {
+    match prepared.intake.calling().filter(|_| matches!(purpose, Purpose::Promise)) {
+        None => Ok(prepared),
+        Some(param) => {
+            let instead = "use a function that waits for its response, such as http.get";
+            Err(Refusal::new(format!("{param} is not possible with asyncRequest and batch: {instead}")).into())
+        }
+    }
 }
 
 /// Where a request goes, and the name that a template gave it.
@@ -144,21 +148,22 @@ pub struct Outline {
     pub params: Params,
 }
 
-/// A request along an outline, to be sent by a client of the script's own.
-pub fn prepare_outlined(
-    vu: &Vu,
-    state: &HttpState,
-    outline: &Outline,
-    (method, body): (Method, BodyArg),
-    (client, user_agent): (Rc<wire::Client>, Rc<str>),
-) -> Rc<PreparedRequest> {
-    let Outline { target, template_name, params } = outline;
-    let (target, template_name) = (Rc::clone(target), template_name.clone());
-    let arguments = Arguments { method, target, template_name, body, params: params.clone() };
-    let mut prepared = assemble(vu, state, state.run(vu), arguments);
-    prepared.client = Some(client);
-    prepared.sent.user_agent = user_agent;
-    Rc::new(prepared)
+impl Outline {
+    /// A request along it, to be sent by a client of the script's own.
+    pub fn prepare(
+        &self,
+        (vu, state): (&Vu, &HttpState),
+        (method, body): (Method, BodyArg),
+        (client, user_agent): (Rc<wire::Client>, Rc<str>),
+    ) -> Rc<PreparedRequest> {
+        let Outline { target, template_name, params } = self;
+        let (target, template_name) = (Rc::clone(target), template_name.clone());
+        let arguments = Arguments { method, target, template_name, body, params: params.clone() };
+        let mut prepared = assemble(vu, state, state.run(vu), arguments);
+        prepared.client = Some(client);
+        prepared.sent.user_agent = user_agent;
+        Rc::new(prepared)
+    }
 }
 
 /// Arguments after conversion.

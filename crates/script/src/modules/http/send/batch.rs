@@ -28,7 +28,7 @@ use crate::modules::http::common::go_format::go_type;
 use crate::modules::http::common::refusal::{Checked, Refusal};
 use crate::modules::http::common::url;
 use crate::modules::http::request::call::{Call, PreparedRequest, RequestArgs};
-use crate::modules::http::request::prepare::prepare_beside;
+use crate::modules::http::request::prepare::{Purpose, prepare};
 use crate::modules::http::request::state::HttpState;
 use crate::modules::http::response::failure_text::failure_text;
 use crate::modules::http::response::finish::finish;
@@ -150,7 +150,7 @@ fn item_request<'js>(
     }
     let Some(object) = item.as_object().filter(|_| !url::is_template(item)) else {
         let args = RequestArgs { method: Method::Get, url: Some(item), body: None, params: None };
-        return prepare_beside(ctx, vu, state, &args);
+        return prepare(ctx, vu, state, &args, &Purpose::Promise);
     };
     let (address, body, params): (Value<'js>, Value<'js>, Value<'js>) =
         (object.get("url")?, object.get("body")?, object.get("params")?);
@@ -166,7 +166,8 @@ fn item_request<'js>(
     // Only a method that is named drops the body; k6 sends one with the GET that it assumes.
     let drop_body = !token.is_undefined() && matches!(method, Method::Get | Method::Head);
     let body = Some(&body).filter(|_| !drop_body);
-    prepare_beside(ctx, vu, state, &RequestArgs { method, url: Some(&address), body, params: Some(&params) })
+    let args = RequestArgs { method, url: Some(&address), body, params: Some(&params) };
+    prepare(ctx, vu, state, &args, &Purpose::Promise)
 }
 
 fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'js>) -> Checked<Rc<PreparedRequest>> {
@@ -179,7 +180,8 @@ fn list_request<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, list: &Array<'j
         return Err(Refusal::new(format!("invalid batch request '[]interface {{}}{{{}}}'", shown.join(", "))).into());
     }
     let method = wire::Method::of(&method_token(ctx, &parts[0])?);
-    prepare_beside(ctx, vu, state, &RequestArgs { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) })
+    let args = RequestArgs { method, url: parts.get(1), body: parts.get(2), params: parts.get(3) };
+    prepare(ctx, vu, state, &args, &Purpose::Promise)
 }
 
 /// The method of an item, as the script wrote it.
