@@ -33,7 +33,7 @@ mod tcp;
 
 use script::builtins::ModuleDef;
 
-/// Every extension with the cargo feature that has it, and none for those that need no library.
+/// The extensions: those that every build has, and the others by the cargo feature that each needs.
 macro_rules! extensions {
     (always $($always:path),+; $($feature:literal $($name:literal $module:path),+;)+) => {
         /// Every extension of this build.

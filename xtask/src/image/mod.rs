@@ -80,7 +80,10 @@ impl Asked {
             }
         }
         match asked.binary.as_os_str().is_empty() {
-            true => Err(String::from("no BINARY given; `cargo build --release` leaves one in target/release/onrush")),
+            true => Err(String::from(
+                "no BINARY given; `cargo build --release -p onrush-cli --features full` leaves one in \
+                 target/release/onrush",
+            )),
             false => Ok(asked),
         }
     }

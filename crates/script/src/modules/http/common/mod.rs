@@ -1,4 +1,4 @@
-//! What all of a request share: its address, error codes, refusals, words of Go.
+//! What every part of a request uses: addresses, error codes, refusals, and how Go prints values.
 
 pub mod error_code;
 pub(crate) mod go_format;

@@ -1,4 +1,4 @@
-//! From what has come to what a script sees.
+//! From what the server answered to what a script sees.
 
 pub(crate) mod failure_text;
 pub(crate) mod finish;

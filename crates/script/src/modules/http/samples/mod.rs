@@ -1,4 +1,4 @@
-//! Where what an exchange was goes: its samples, lines of `--http-debug`, the account of a referee.
+//! What is kept of an exchange: its samples, the lines of `--http-debug`, the account of a referee.
 
 pub(crate) mod debug;
 pub(crate) mod referee;
