@@ -100,6 +100,12 @@ impl WorkerState {
             .clone()
     }
 
+    /// Takes the counts of the requests that were cancelled on this thread.
+    #[inline]
+    pub(crate) fn take_cancelled(&self) -> wire::Cancelled {
+        self.wire.get().map(|context| context.take_cancelled()).unwrap_or_default()
+    }
+
     /// What is hidden of URLs in this run.
     pub fn mask(&self, make: impl FnOnce() -> Mask) -> &Mask {
         self.mask.get_or_init(make)

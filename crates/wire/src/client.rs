@@ -6,7 +6,7 @@
 //! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
 mod byte_stream;
-
+mod cancelled;
 mod datagrams;
 mod exchange;
 mod hops;
@@ -54,6 +54,7 @@ use crate::url::Url;
 
 pub use crate::tls::config::TlsConfigs;
 pub use byte_stream::{ByteStream, StreamDial, StreamOpening, StreamTls, StreamTraffic};
+pub use cancelled::Cancelled;
 pub use datagrams::DatagramSocket;
 pub use exchange::Exchange;
 pub use http1::connection::ConnectionInfo;
@@ -93,6 +94,12 @@ impl ClientContext {
         let mut io = IoContext::new(settings.limits.clone(), settings.send_buffer);
         io.checker = checker;
         Ok(Rc::new(ClientContext { settings, io, origins, known: KnownRequests::default(), decoder }))
+    }
+
+    /// Takes the counts of the exchanges that were dropped before they ended since the last call.
+    #[inline]
+    pub fn take_cancelled(&self) -> Cancelled {
+        self.io.cancelled.take()
     }
 }
 

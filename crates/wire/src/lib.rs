@@ -8,7 +8,6 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("Linux is required: epoll, timerfd, receive stamps of the kernel, sendfile, abstract unix sockets");
 
-pub mod abandoned;
 mod addresses;
 mod auth;
 pub mod client;
@@ -41,7 +40,7 @@ pub mod url;
 pub mod ws;
 
 pub use addresses::{parse_block, parse_local_ips};
-pub use client::{Client, ClientContext, ConnectionInfo, Exchange};
+pub use client::{Cancelled, Client, ClientContext, ConnectionInfo, Exchange};
 pub use departures::Departures;
 pub use failure::{Failure, FailureKind, Step};
 pub use failure_map::http2_error_name;

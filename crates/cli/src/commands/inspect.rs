@@ -8,9 +8,9 @@ use script::options::Options;
 use serde_json::json;
 use units::Span;
 
-use super::run::flags::Flags;
-use super::run::load::{self, Layers, Script};
-use super::run::plan::{self, Planned};
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::load::{self, Layers, Script};
+use crate::commands::run::start::plan::{self, Planned};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags;

@@ -13,9 +13,9 @@ use ::report::visible;
 use clap::{Arg, ArgMatches, Command};
 
 use super::fleet::parts::{self, GivenJournal};
-use super::run::rebuild::rebuild;
-use super::run::shards;
 use crate::ci::{CiFiles, OF_JOBS};
+use crate::commands::run::journal::rebuild::rebuild;
+use crate::commands::run::journal::shards;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::{json_answer, output};

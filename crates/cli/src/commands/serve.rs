@@ -10,9 +10,9 @@ use server::app::AppFactory;
 use server::{Server, ServerConfig};
 use units::Span;
 
-use super::run::script_failure;
 use super::serve_limits;
 use crate::app;
+use crate::commands::run::script_failure;
 use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;

@@ -146,7 +146,7 @@ impl<'js> User<'js> {
             Ok(()) => IterationEnd::Completed,
             Err(error) => self.judge(ctx, vu, error),
         };
-        vu.count_abandoned();
+        vu.count_cancelled();
         vu.end_iteration();
         end
     }
@@ -226,7 +226,7 @@ impl<'js> User<'js> {
             let caught = linker::take_error(ctx, vu, error);
             vu.events.abandon_sources();
             vu.events.clear(ctx);
-            vu.count_abandoned();
+            vu.count_cancelled();
             match caught {
                 Caught::Thrown(error) => CallError::Threw(error),
                 Caught::Stopped => vu.take_abort().map_or(CallError::Stopped, CallError::AbortTest),

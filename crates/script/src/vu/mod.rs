@@ -397,8 +397,8 @@ impl Vu {
 
     /// Counts the requests that an interruption, an exception or a rejection has just cut short, with their bytes.
     #[inline]
-    pub(crate) fn count_abandoned(&self) {
-        let wire::abandoned::Abandoned { requests, bytes_sent, bytes_received } = wire::abandoned::take();
+    pub(crate) fn count_cancelled(&self) {
+        let wire::Cancelled { requests, bytes_sent, bytes_received } = self.worker.take_cancelled();
         self.count_data(bytes_sent, bytes_received);
         if requests > 0 {
             let (key, at_ns) = (self.tags_key(), self.now_ns());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-use crate::abandoned::{self, Abandoned};
+use crate::client::cancelled::Cancelled;
 use crate::client::http1::connection::Connection;
 use crate::client::http1::connection::ConnectionInfo;
 use crate::client::http1::transaction::{End, Outcome, Parties, Transaction, Work};
@@ -237,7 +237,7 @@ async fn attempt_any(
     match kept {
         Kept::Own(connection) => {
             let mut leased = Leased::new(site.io, out, connection, start);
-            let end = poll_fn(|cx| leased.poll(cx, site.io, head, out, hop)).await;
+            let end = poll_fn(|cx| leased.poll(cx, head, out, hop)).await;
             leased.end(end, site, head, out, hop)
         }
         Kept::Shared(seat) => attempt_http2(site, head, out, (seat, start), hop).await,
@@ -318,8 +318,9 @@ fn doubt_prior_knowledge(outcome: &mut Result<Response, Failure>) {
 }
 
 /// One try on a connection of HTTP/1.1. Who drives it shows it the request and the hop at each turn. Dropped while it
-/// is under way, its bytes are counted as abandoned.
-pub(crate) struct Leased {
+/// is under way, its bytes are counted as cancelled.
+pub(crate) struct Leased<'a> {
+    io: &'a IoContext,
     transaction: Transaction,
     /// There until the end.
     connection: Option<Box<Connection>>,
@@ -329,12 +330,12 @@ pub(crate) struct Leased {
     sent_before: u64,
 }
 
-impl Leased {
+impl<'a> Leased<'a> {
     #[inline(always)]
-    pub(crate) fn new(io: &IoContext, out: &Outgoing<'_>, connection: Box<Connection>, start: Tick) -> Leased {
+    pub(crate) fn new(io: &'a IoContext, out: &Outgoing<'_>, connection: Box<Connection>, start: Tick) -> Leased<'a> {
         let transaction = Transaction::new(&connection, io, &out.work);
         let sent_before = connection.transport.sent;
-        Leased { transaction, connection: Some(connection), start, sent_before }
+        Leased { io, transaction, connection: Some(connection), start, sent_before }
     }
 
     /// Goes on until it is over; `end` takes what comes out.
@@ -342,13 +343,12 @@ impl Leased {
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        io: &IoContext,
         head: WrittenHead<'_>,
         out: &Outgoing<'_>,
         hop: &mut Exchange,
     ) -> Poll<End> {
         let connection = self.connection.as_mut().expect("it is not over");
-        let place = &mut hop.outcome;
+        let (io, place) = (self.io, &mut hop.outcome);
         self.transaction.poll(cx, &mut Parties { connection, io, head: head.bytes, work: &out.work, place })
     }
 
@@ -381,12 +381,12 @@ impl Leased {
     }
 }
 
-impl Drop for Leased {
+impl Drop for Leased<'_> {
     fn drop(&mut self) {
         if let Some(connection) = &self.connection {
             let (bytes_sent, bytes_received) = (connection.transport.sent, connection.transport.received);
             let requests = u64::from(bytes_sent > self.sent_before);
-            abandoned::add(Abandoned { requests, bytes_sent, bytes_received });
+            self.io.cancelled.add(Cancelled { requests, bytes_sent, bytes_received });
         }
     }
 }

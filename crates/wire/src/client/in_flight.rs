@@ -35,7 +35,7 @@ struct Plain<'a> {
     task: Option<Task<'a>>,
     head: PlainHead,
     out: Outgoing<'a>,
-    leased: Leased,
+    leased: Leased<'a>,
 }
 
 /// What is to be sent, and where what happens goes.
@@ -90,7 +90,7 @@ impl<'a> Plain<'a> {
         let Plain { task, head, out, leased } = self;
         let Task { client, exchange, .. } = task.as_mut().expect("it is not over");
         let io = &client.worker.io;
-        let end = ready!(leased.poll(cx, io, head.head(), out, exchange));
+        let end = ready!(leased.poll(cx, head.head(), out, exchange));
         let marks = leased.end(end, client.site(head.origin()), head.head(), out, exchange);
         Poll::Ready(match marks {
             Some(marks) if is_all(exchange, marks) => {

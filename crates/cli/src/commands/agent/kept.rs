@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fleet::{Frames, message};
 
-use super::super::fleet::content::{Brought, MessagePiece, Second};
-use super::super::run::frames;
-use super::super::run::part::PartCounts;
+use crate::commands::fleet::content::{Brought, MessagePiece, Second};
+use crate::commands::run::journal::frames;
+use crate::commands::run::journal::part::PartCounts;
 
 /// Where one is.
 enum FramePlace {

@@ -14,18 +14,18 @@ use metrics::threshold::Moment as Judged;
 use metrics::{Aggregate, Registry};
 use script::log::Level;
 
-use super::super::fleet::content::Second;
-use super::super::fleet::own_time;
-use super::super::run::generator::{self, Circumstances};
-use super::super::run::journal::Head;
-use super::super::run::outputs;
-use super::super::run::part::{Cause, LoggedMessages, PartCounts, PartEnd};
-use super::super::run::part_journal::{PartJournal, PartTick};
-use super::super::run::save;
-use super::super::run::wall_clock::WallClock;
-use super::super::run::watch::Watch;
 use super::AgentTest;
 use super::kept::KeptFrames;
+use crate::commands::fleet::content::Second;
+use crate::commands::fleet::own_time;
+use crate::commands::run::drive::generator::{self, Circumstances};
+use crate::commands::run::drive::wall_clock::WallClock;
+use crate::commands::run::drive::watch::Watch;
+use crate::commands::run::end::save;
+use crate::commands::run::journal::Head;
+use crate::commands::run::journal::part::{Cause, LoggedMessages, PartCounts, PartEnd};
+use crate::commands::run::journal::part_journal::{PartJournal, PartTick};
+use crate::commands::run::start::outputs;
 use crate::exit_code::ExitCode;
 use crate::machine;
 

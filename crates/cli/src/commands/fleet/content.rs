@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::run::part::PartCounts;
+use crate::commands::run::journal::part::PartCounts;
 
 /// How agents run an archive, beside the options that are in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

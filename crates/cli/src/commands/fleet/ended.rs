@@ -7,9 +7,9 @@ use engine::{RunState, StopCause, Stopper};
 use report::document::MessageLogs;
 use serde::{Deserialize, Serialize};
 
-use super::super::run::drive::LoadBefore;
-use super::super::run::part::PartEnd;
 use super::members::Members;
+use crate::commands::run::drive::progress::LoadBefore;
+use crate::commands::run::journal::part::PartEnd;
 
 /// A load that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]

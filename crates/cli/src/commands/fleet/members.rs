@@ -9,11 +9,11 @@ use metrics::{AgentUsers, ReadShard, Registry, SecondOfAgents, ShardReader, Snap
 use report::document::{AgentFigures, MessageLogs};
 use units::show::{percent, time};
 
-use super::super::run::agents_report::AgentsReport;
-use super::super::run::journal::Record;
-use super::super::run::part::{PartCounts, PartEnd};
 use super::content::{Brought, Second};
 use super::ended::{EndedBy, EndedLoad, EndedMember};
+use crate::commands::run::end::agents_report::AgentsReport;
+use crate::commands::run::journal::Record;
+use crate::commands::run::journal::part::{PartCounts, PartEnd};
 
 /// One agent.
 pub struct Member {

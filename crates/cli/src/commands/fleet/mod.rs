@@ -29,9 +29,9 @@ use crate::log::Logger;
 
 pub use open::start;
 
-use super::run::agents_report::AgentsReport;
-use super::run::drive::{Elsewhere, LoadBefore};
-use super::run::part::{Cause, PartEnd};
+use crate::commands::run::drive::progress::{Elsewhere, LoadBefore};
+use crate::commands::run::end::agents_report::AgentsReport;
+use crate::commands::run::journal::part::{Cause, PartEnd};
 use children::Children;
 use ended::{EndedBy, EndedLoad};
 use members::Members;

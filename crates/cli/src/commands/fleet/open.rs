@@ -15,8 +15,6 @@ use script::log::Level;
 use std::sync::Arc;
 use units::show::counted;
 
-use super::super::run::drive::{Elsewhere, Test};
-use super::super::run::fleet_flags::FleetFlags;
 use super::children::Children;
 use super::ended::EndedLoad;
 use super::members::Members;
@@ -24,6 +22,8 @@ use super::messages::MessageFiles;
 use super::state::{FleetState, StateFile};
 use super::{Fleet, PackedTest, VERSION};
 use crate::backing::{Backing, Opening};
+use crate::commands::run::drive::progress::{Elsewhere, Test};
+use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;

@@ -10,11 +10,11 @@ use fleet::coordinator::ReadArchive;
 use report::SummaryMode;
 use sha2::{Digest, Sha256};
 
-use super::super::run::drive::Test;
-use super::super::run::flags::Flags;
-use super::super::run::load;
 use super::content::Settings;
 use crate::archive::{Packed, pack};
+use crate::commands::run::drive::progress::Test;
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::load;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::private_folder::PrivateFolder;

@@ -20,15 +20,15 @@ use report::document::{AgentFigures, Document, Generator};
 use units::date::rfc3339_ns;
 use wire::mask::Mask;
 
-use super::super::run::agents_report::AgentsReport;
-use super::super::run::generator::{Circumstances, Judged};
-use super::super::run::journal::{Head, JournalEntry, Record, TestPart};
-use super::super::run::journal_reader::JournalReader;
-use super::super::run::part::{Cause, PartEnd};
-use super::super::run::rebuild::{planned_scenarios, threshold_specs};
-use super::super::run::save::{self, Facts};
-use super::super::run::timeline::Timeline;
 use super::members::Members;
+use crate::commands::run::drive::generator::{Circumstances, Judged};
+use crate::commands::run::end::agents_report::AgentsReport;
+use crate::commands::run::end::save::{self, Facts};
+use crate::commands::run::end::timeline::Timeline;
+use crate::commands::run::journal::part::{Cause, PartEnd};
+use crate::commands::run::journal::reader::JournalReader;
+use crate::commands::run::journal::rebuild::{planned_scenarios, threshold_specs};
+use crate::commands::run::journal::{Head, JournalEntry, Record, TestPart};
 use crate::exit_code::ExitCode;
 
 /// Agents of a test; so much is not allocated because a number is damaged.

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::run::journal;
 use super::ended::EndedLoad;
+use crate::commands::run::journal;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 

@@ -1,40 +1,9 @@
 //! `onrush run`, from the flags to the exit code, top to bottom: load, plan, run, drain, judge, summarise.
 
-pub(super) mod agents_report;
-pub(super) mod drive;
-mod findings;
-mod finish;
-pub(super) mod flags;
-pub(super) mod fleet_flags;
-pub(super) mod frames;
-pub(super) mod generator;
-pub(super) mod journal;
-pub(super) mod journal_reader;
-mod limits;
-pub(super) mod load;
-mod observer;
-pub(super) mod outputs;
-mod pace;
-pub(super) mod part;
-pub(super) mod part_journal;
-mod pause;
-pub(super) mod phases;
-pub(super) mod plan;
-mod planned_starts;
-mod plateau;
-pub(super) mod rebuild;
-mod referee;
-mod restore;
-mod samples;
-pub(super) mod save;
-pub(super) mod shards;
-mod summary;
-mod target_cpu;
-pub(super) mod timeline;
-mod upload;
-pub(super) mod wall_clock;
-pub(super) mod watch;
-mod web_flags;
+pub mod drive;
+pub mod end;
+pub mod journal;
+pub mod start;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -55,13 +24,17 @@ use crate::quick::Quick;
 use crate::viewers::{LiveScreen, Viewers, WebPage};
 use crate::{banner, browser, called_as, descriptors, output};
 
-use agents_report::AgentsReport;
-use flags::Flags;
-pub use load::script_failure;
-use phases::Phases;
+use drive::phases::Phases;
+use drive::{pause, progress};
+use end::agents_report::AgentsReport;
+use end::{finish, save, timeline};
+use journal::shards;
+use start::flags::Flags;
+pub use start::load::script_failure;
+use start::{fleet_flags, load, outputs, plan};
 
 /// Runs a test: a script, or what a URL stands for.
-pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: drive::Start) -> Result<ExitCode, Failure> {
+pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: progress::Start) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick, true)?;
     let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
     flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
@@ -104,7 +77,7 @@ fn warn_of_slow_lookups(log: &Arc<Logger>) {
 }
 
 /// From the flags to the exit code.
-fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start) -> Result<ExitCode, Failure> {
+fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: progress::Start) -> Result<ExitCode, Failure> {
     let (saving, messages) = prepare_saving(&flags, &log)?;
     let saves = saving.as_ref().is_some_and(save::Saving::is_writable);
     let stopper = Stopper::new();
@@ -125,7 +98,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     let _api = open_to_clients(&flags, &planned, board.as_ref(), &log)?;
     let (screen, _page) = announce(&flags, &planned, &log);
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
-    let drive = drive::Drive {
+    let drive = progress::Drive {
         script: &script,
         log: &log,
         stopper: stopper.clone(),
@@ -139,7 +112,8 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
     };
     phases.begin();
     let before = Moment::now();
-    let test = drive::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem, saves };
+    let test =
+        progress::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem, saves };
     let mut elsewhere = flags.fleet.as_ref().map(|_| start(&test, &registry, &log)).transpose()?;
     let ran = drive.finish_scenarios(planned, aggregate, elsewhere.as_deref_mut());
     let (agents, ran) = let_go(elsewhere.as_deref_mut(), ran)?;
@@ -166,7 +140,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: drive::Start
 /// What follows the load.
 fn end(
     ending: &finish::Ending<'_>,
-    (ran, outputs): (drive::Ran, ::outputs::Outputs),
+    (ran, outputs): (progress::Ran, ::outputs::Outputs),
     board: Option<&Board>,
 ) -> Result<ExitCode, Failure> {
     let enter = |stage| board.iter().for_each(|board| board.enter(stage));
@@ -179,9 +153,9 @@ fn end(
 
 /// Lets the agents go, also those of a test that could not be run.
 fn let_go(
-    fleet: Option<&mut (dyn drive::Elsewhere + '_)>,
-    ran: Result<drive::Ran, Failure>,
-) -> Result<(Option<AgentsReport>, drive::Ran), Failure> {
+    fleet: Option<&mut (dyn progress::Elsewhere + '_)>,
+    ran: Result<progress::Ran, Failure>,
+) -> Result<(Option<AgentsReport>, progress::Ran), Failure> {
     let Some(fleet) = fleet else { return Ok((None, ran?)) };
     let timeline = ran.as_ref().ok().and_then(|ran| ran.timeline.as_ref());
     let agents = fleet.finish(timeline.and_then(timeline::Timeline::journal_length));

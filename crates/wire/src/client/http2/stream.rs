@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use crate::abandoned::{self, Abandoned};
+use crate::client::cancelled::Cancelled;
 use crate::client::http1::transaction::{Outcome, Work, due, step};
 use crate::client::http2::connection::{Drive, Slot};
 use crate::client::http2::upload::StreamUpload;
@@ -37,7 +37,7 @@ pub(crate) struct Stream<'a> {
     sent_at: Option<Tick>,
     /// Nothing was polled for it yet.
     is_new: bool,
-    /// Its outcome was taken; else it is abandoned when it is dropped.
+    /// Its outcome was taken; else it is cancelled when it is dropped.
     is_over: bool,
     slot: Slot,
 }
@@ -244,7 +244,7 @@ impl<'a> Stream<'a> {
 impl Drop for Stream<'_> {
     fn drop(&mut self) {
         if !self.is_over {
-            abandoned::add(Abandoned { requests: 1, ..Abandoned::default() });
+            self.io.cancelled.add(Cancelled { requests: 1, ..Cancelled::default() });
         }
         // Before the slot goes, whose drop tells the peer.
         self.slot.shared.session().cancel(self.id);

@@ -16,7 +16,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use socket2::{Domain, SockAddr, Type};
 
-use crate::abandoned::{self, Abandoned};
+use crate::client::cancelled::{Cancelled, CancelledCounter};
 use crate::client::http1::connection::Connection;
 use crate::client::http1::transaction::{Parties, Transaction, Work};
 use crate::client::route::endpoint::{Address, Endpoint, Route, Tunnel};
@@ -74,10 +74,10 @@ pub(crate) async fn open(
             Connection::new(LinkedSocket::over(socket, link).map_err(|error| failure_map::dial(&error))?)
         }
     };
-    let mut underway = Underway(Some(connection));
-    let connection = underway.0.as_mut().expect("just put there");
+    let mut underway = Underway { connection: Some(connection), cancelled: &io.cancelled };
+    let connection = underway.connection.as_mut().expect("just put there");
     let prepared = prepare(io, connection, endpoint, dialing, deadline, timings).await;
-    let connection = underway.0.take().expect("nobody else takes it");
+    let connection = underway.connection.take().expect("nobody else takes it");
     match prepared {
         Ok(()) => Ok(connection),
         Err(failure) => {
@@ -88,14 +88,17 @@ pub(crate) async fn open(
 }
 
 /// A connection that is being opened. Dropped with it, as when the end of the test comes during its handshake, its
-/// bytes are counted as abandoned.
-struct Underway(Option<Box<Connection>>);
+/// bytes are counted as cancelled.
+struct Underway<'a> {
+    connection: Option<Box<Connection>>,
+    cancelled: &'a CancelledCounter,
+}
 
-impl Drop for Underway {
+impl Drop for Underway<'_> {
     fn drop(&mut self) {
-        if let Some(connection) = &self.0 {
+        if let Some(connection) = &self.connection {
             let Transport { sent, received, .. } = connection.transport;
-            abandoned::add(Abandoned { requests: 0, bytes_sent: sent, bytes_received: received });
+            self.cancelled.add(Cancelled { requests: 0, bytes_sent: sent, bytes_received: received });
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::client::cancelled::CancelledCounter;
 use crate::client::worker::keeper::Http2Keeper;
 use crate::departures::Checker;
 use crate::h1::known_heads::KnownHeads;
@@ -22,6 +23,7 @@ pub(crate) struct IoContext {
     pub(crate) limits: StepLimits,
     pub(crate) http2_keeper: Rc<Http2Keeper>,
     pub(crate) checker: Option<Checker>,
+    pub(crate) cancelled: CancelledCounter,
     _keeper: StampKeeper,
 }
 
@@ -36,6 +38,7 @@ impl IoContext {
             limits,
             http2_keeper: Rc::default(),
             checker: None,
+            cancelled: CancelledCounter::default(),
             _keeper: StampKeeper::new(),
         }
     }

@@ -15,10 +15,10 @@ use report::TrendStat;
 use report::document::{Document, Exit, Generator};
 use wire::mask::Mask;
 
-use super::journal::{Head, JournalEntry, Record};
-use super::journal_reader::JournalReader;
-use super::save::{self, Facts};
-use super::timeline::Timeline;
+use crate::commands::run::end::save::{self, Facts};
+use crate::commands::run::end::timeline::Timeline;
+use crate::commands::run::journal::reader::JournalReader;
+use crate::commands::run::journal::{Head, JournalEntry, Record};
 use crate::exit_code::ExitCode;
 
 /// The result of a journal of a run in one process.

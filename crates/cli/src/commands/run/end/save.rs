@@ -24,12 +24,12 @@ use script::secrets::Redactor;
 use serde_json::Value;
 use wire::mask::Mask;
 
-use super::flags::Flags;
-use super::fleet_flags::FleetFlags;
-use super::journal::{self, Head, Journal};
-use super::journal_reader::JournalReader;
-use super::rebuild;
-use super::timeline::OverTime;
+use crate::commands::run::end::timeline::OverTime;
+use crate::commands::run::journal::reader::JournalReader;
+use crate::commands::run::journal::rebuild;
+use crate::commands::run::journal::{self, Head, Journal};
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;

@@ -14,10 +14,10 @@ use script::{LoadOptions, Program, ScriptError, Source};
 use server::{Server, ServerConfig};
 use tokio::runtime::LocalRuntime;
 
-use super::flags::{Flags, ScriptKind, Serve};
 use crate::app;
 use crate::archive::{self, Unpacked};
 use crate::builtins::BUILTINS;
+use crate::commands::run::start::flags::{Flags, ScriptKind, Serve};
 use crate::config;
 use crate::environment;
 use crate::exit_code::ExitCode;

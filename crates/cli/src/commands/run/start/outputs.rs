@@ -8,8 +8,8 @@ use metrics::{Recorder, Registry, ThresholdSpecs};
 use outputs::{Outputs, Setup};
 use script::log::Level;
 
-use super::flags::Flags;
-use super::plan::Planned;
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::plan::Planned;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;

@@ -11,6 +11,14 @@
 //! intervals have the number of their second, and the last frame tells how the part ended: without it the part is not
 //! whole (`fleet/parts.rs`).
 
+pub mod frames;
+pub mod part;
+pub mod part_journal;
+pub mod reader;
+pub mod rebuild;
+pub mod shards;
+pub mod upload;
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -23,8 +31,6 @@ use report::document::Environment;
 use script::secrets::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use super::frames;
 
 /// Name of the journal in the directory of the result.
 pub const FILE_NAME: &str = "journal.frames";

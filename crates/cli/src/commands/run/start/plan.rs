@@ -13,9 +13,9 @@ use script::log::Level;
 use script::options::Options;
 use wire::mask::Mask;
 
-use super::flags::Flags;
-use super::limits;
-use super::load::{Script, script_failure};
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::limits;
+use crate::commands::run::start::load::{Script, script_failure};
 use crate::descriptors;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use units::Span;
 
-use super::flags::FlagSource;
 use crate::backing::Backing;
+use crate::commands::run::start::flags::FlagSource;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
@@ -73,7 +73,7 @@ impl FleetFlags {
                 return Err(refuse(format!("--{name} does not go with --agents: {instead}")));
             }
         }
-        if outputs::take_stdout(&super::flags::outputs(source)) {
+        if outputs::take_stdout(&crate::commands::run::start::flags::outputs(source)) {
             let text = "--out to standard output does not go with --agents, each of which has its own: name a file, \
                         which each agent writes with its number in the name";
             return Err(refuse(text.to_owned()));

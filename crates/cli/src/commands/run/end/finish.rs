@@ -13,17 +13,17 @@ use report::document::{self, MessageLogs};
 use script::ScriptError;
 use script::log::Level;
 
-use super::agents_report::AgentsReport;
-use super::drive::{Elsewhere, Ran};
-use super::findings::Findings;
-use super::flags::Flags;
-use super::generator::{Circumstances, Judged};
-use super::load::Script;
-use super::phases::Phases;
-use super::referee;
-use super::save::{self, Facts, Kept, Saving, redacted_document};
-use super::summary::{self, Summary};
-use super::timeline::{OverTime, Timeline};
+use crate::commands::run::drive::generator::{Circumstances, Judged};
+use crate::commands::run::drive::phases::Phases;
+use crate::commands::run::drive::progress::{Elsewhere, Ran};
+use crate::commands::run::drive::referee;
+use crate::commands::run::end::agents_report::AgentsReport;
+use crate::commands::run::end::findings::Findings;
+use crate::commands::run::end::save::{self, Facts, Kept, Saving, redacted_document};
+use crate::commands::run::end::summary::{self, Summary};
+use crate::commands::run::end::timeline::{OverTime, Timeline};
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::load::Script;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer;
@@ -73,7 +73,7 @@ impl Ending<'_> {
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
-        let are_samples_lost = super::outputs::losses(&of_outputs).next().is_some();
+        let are_samples_lost = crate::commands::run::start::outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
         let steadiness = over_time.steadiness.clone();
         let Totals { results, messages, .. } = &totals;
@@ -83,7 +83,7 @@ impl Ending<'_> {
         let around = Circumstances {
             allowed_cores: environment.allowed_cores.len(),
             machine: machine::Meanwhile::between(start, &end),
-            lost: super::outputs::losses(&of_outputs).chain(lost.clone()).collect(),
+            lost: crate::commands::run::start::outputs::losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);

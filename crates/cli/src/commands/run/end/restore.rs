@@ -6,14 +6,14 @@
 
 use metrics::ShardReader;
 
-use super::drive::{LoadBefore, Progress};
-use super::journal::{JournalEntry, Record};
+use crate::commands::run::drive::progress::{LoadBefore, Progress};
+use crate::commands::run::journal::{JournalEntry, Record};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
 impl Progress<'_> {
     /// Takes in what was measured, as if it had just been.
-    pub(super) fn restore(&mut self, before: &LoadBefore) -> Result<(), Failure> {
+    pub fn restore(&mut self, before: &LoadBefore) -> Result<(), Failure> {
         self.take_in(before).map_err(|why| Failure::new(ExitCode::Generic, format!("--resume: {why}")))
     }
 

@@ -15,12 +15,12 @@ use metrics::Registry;
 use metrics::results::Results;
 use script::options::Options;
 
-use super::flags::Flags;
-use super::journal::TestPart;
-use super::part::{Cause, PartEnd};
-use super::part_journal::{PartJournal, PartTick};
-use super::save;
-use super::upload::{self, Uploader};
+use crate::commands::run::end::save;
+use crate::commands::run::journal::TestPart;
+use crate::commands::run::journal::part::{Cause, PartEnd};
+use crate::commands::run::journal::part_journal::{PartJournal, PartTick};
+use crate::commands::run::journal::upload::{self, Uploader};
+use crate::commands::run::start::flags::Flags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::machine;
@@ -151,8 +151,8 @@ pub fn fetch(url: &str) -> Result<FetchedParts, String> {
             ));
         }
         let journal = runtime.block_on(store.read(&part, pieces))?;
-        let written =
-            std::fs::create_dir(&dir).and_then(|()| std::fs::write(dir.join(super::journal::FILE_NAME), journal));
+        let written = std::fs::create_dir(&dir)
+            .and_then(|()| std::fs::write(dir.join(crate::commands::run::journal::FILE_NAME), journal));
         written.map_err(|error| format!("cannot write into {}: {error}", dir.display()))?;
         dirs.push(dir);
     }

@@ -16,19 +16,19 @@ use script::log::Level;
 use script::options::Options;
 use server::Server;
 
-use super::agents_report::AgentsReport;
-use super::flags::Flags;
-use super::load::Script;
-use super::observer::{Observer, Sources};
-use super::pause;
-use super::plan::{Planned, SummaryColumns};
-use super::referee::RefereeThread;
-use super::save::Saving;
-use super::shards::{Shards, ShippedPart};
-use super::timeline::Timeline;
-use super::wall_clock::WallClock;
-use super::watch::Watch;
 use crate::api::{Board, Stage};
+use crate::commands::run::drive::observer::{Observer, Sources};
+use crate::commands::run::drive::pause;
+use crate::commands::run::drive::referee::RefereeThread;
+use crate::commands::run::drive::wall_clock::WallClock;
+use crate::commands::run::drive::watch::Watch;
+use crate::commands::run::end::agents_report::AgentsReport;
+use crate::commands::run::end::save::Saving;
+use crate::commands::run::end::timeline::Timeline;
+use crate::commands::run::journal::shards::{Shards, ShippedPart};
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::load::Script;
+use crate::commands::run::start::plan::{Planned, SummaryColumns};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::live::Glance;
@@ -160,19 +160,19 @@ pub struct Ran {
 }
 
 /// What the event handler changes.
-pub(super) struct Progress<'a> {
-    pub(super) drive: Drive<'a>,
+pub struct Progress<'a> {
+    pub drive: Drive<'a>,
     planned: engine::Plan,
     state: Arc<RunState>,
-    pub(super) aggregate: Aggregate,
+    pub aggregate: Aggregate,
     recorder: Rc<Recorder>,
     ticks: u32,
     /// When the run's clock started.
-    pub(super) origin: Instant,
+    pub origin: Instant,
     /// When the users were made: rates count from there, as in k6.
-    pub(super) made: Option<Instant>,
-    pub(super) started_at: String,
-    pub(super) timeline: Option<Timeline>,
+    pub made: Option<Instant>,
+    pub started_at: String,
+    pub timeline: Option<Timeline>,
     setup_error: Option<ScriptError>,
     options: Arc<script::options::Options>,
     columns: SummaryColumns,
@@ -180,9 +180,9 @@ pub(super) struct Progress<'a> {
     watch: Option<Watch>,
     observer: Observer,
     /// What `setup()` returned before, in a test that goes on.
-    pub(super) begun_before: Option<Option<String>>,
+    pub begun_before: Option<Option<String>>,
     /// Whether `teardown()` had returned in a process that was killed.
-    pub(super) is_torn_down: bool,
+    pub is_torn_down: bool,
     referee: Option<RefereeThread>,
     machine: Option<machine::Moment>,
     shipped: Option<ShippedPart>,
@@ -199,7 +199,7 @@ impl<'a> Drive<'a> {
         let options = planned.options;
         let state = planned.plan.state();
         let recorder = Rc::new(Recorder::new(self.registry.clone()));
-        let tap = super::outputs::tap(self.outputs);
+        let tap = crate::commands::run::start::outputs::tap(self.outputs);
         tap.iter().for_each(|tap| tap(0, &recorder));
         let config = RunConfig {
             prepare: tap,

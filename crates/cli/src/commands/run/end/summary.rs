@@ -10,11 +10,11 @@ use report::{RunState, SummaryOptions};
 use script::log::Level;
 use serde_json::Value;
 
-use super::drive::Ran;
-use super::findings::EXCEPTION;
-use super::flags::Flags;
-use super::load::Script;
-use super::phases::Phases;
+use crate::commands::run::drive::phases::Phases;
+use crate::commands::run::drive::progress::Ran;
+use crate::commands::run::end::findings::EXCEPTION;
+use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::load::Script;
 use crate::log::Logger;
 use crate::output;
 

@@ -15,10 +15,10 @@ use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, Snapshot};
 use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, StretchFigures, TargetSeconds};
 use report::steadiness;
 
-use super::journal::Journal;
-use super::planned_starts::planned_starts;
-use super::plateau::plateau;
-use super::target_cpu::TargetCpu;
+use crate::commands::run::drive::target_cpu::TargetCpu;
+use crate::commands::run::end::planned_starts::planned_starts;
+use crate::commands::run::end::plateau::plateau;
+use crate::commands::run::journal::Journal;
 
 /// A run over time.
 #[derive(Default)]

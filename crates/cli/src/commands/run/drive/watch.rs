@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use engine::{Cause, Finding, Severity, Tick};
 
-use super::generator::{Circumstances, facts};
-use super::pace;
-use super::samples::Samples;
+use crate::commands::run::drive::generator::{Circumstances, facts};
+use crate::commands::run::drive::pace;
+use crate::commands::run::drive::samples::Samples;
 use crate::live::{Doubt, Pace, Trust, Word};
 use crate::machine::{self, Meanwhile, Moment};
 

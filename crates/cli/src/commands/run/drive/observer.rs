@@ -13,8 +13,8 @@ use metrics::{Aggregate, Contains, ErrorKind, Kind, MetricId, Registry, Snapshot
 use script::secrets::Secrets;
 use units::show;
 
-use super::samples::Total;
-use super::watch::Watch;
+use crate::commands::run::drive::samples::Total;
+use crate::commands::run::drive::watch::Watch;
 use crate::live::{Chart, CheckLine, ErrorLine, Glance, IterationCounts, RequestCounts, ThresholdLine, UserCounts};
 use crate::scenario_line::scenario_line;
 

@@ -11,10 +11,10 @@ use script::options::parse_switch;
 use script::secrets::Secrets;
 use units::suggest;
 
-use super::fleet_flags::FleetFlags;
-use super::limits::FailOn;
-use super::web_flags::WebFlags;
 use crate::ci::CiFiles;
+use crate::commands::run::start::fleet_flags::FleetFlags;
+use crate::commands::run::start::limits::FailOn;
+use crate::commands::run::start::web_flags::WebFlags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::features::FEATURES;
@@ -323,7 +323,7 @@ fn answers_json(source: &FlagSource<'_>) -> Result<bool, Failure> {
 }
 
 /// What `--out` names; the variable names several with commas between them.
-pub(super) fn outputs(source: &FlagSource<'_>) -> Vec<String> {
+pub fn outputs(source: &FlagSource<'_>) -> Vec<String> {
     let given: Vec<String> = source.all("out").filter(|text| !text.is_empty()).cloned().collect();
     if !given.is_empty() {
         return given;

@@ -10,8 +10,8 @@ use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
 use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
 
-use super::agents_report::AgentsReport;
-use super::samples::{Samples, trend};
+use crate::commands::run::drive::samples::{Samples, trend};
+use crate::commands::run::end::agents_report::AgentsReport;
 use crate::machine::Meanwhile;
 
 /// What is known of a run, or of some seconds of it, beside its samples and its own health.

@@ -11,10 +11,10 @@ use engine::Stopper;
 use metrics::{Recorder, Registry};
 use script::log::Level;
 
-use super::load::Script;
-use super::phases::Phases;
-use super::plan::Planned;
 use crate::api::{Board, Stage, Wish};
+use crate::commands::run::drive::phases::Phases;
+use crate::commands::run::start::load::Script;
+use crate::commands::run::start::plan::Planned;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;

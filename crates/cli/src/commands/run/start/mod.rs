@@ -1,0 +1,9 @@
+//! Before the test: the flags of `run`, the script and its options, the plan, the outputs.
+
+pub mod flags;
+pub mod fleet_flags;
+pub mod limits;
+pub mod load;
+pub mod outputs;
+pub mod plan;
+pub mod web_flags;
