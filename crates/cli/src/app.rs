@@ -26,7 +26,7 @@ use server::respond::{Body, PieceStream, Response};
 use server::ws::{Kind, Message, Socket, SocketHandler};
 
 use crate::builtins::BUILTINS;
-use crate::environment::{self, Variables};
+use crate::process::environment::{self, Variables};
 
 /// How long JavaScript of an app may run without waiting when no flag says otherwise.
 pub const BUSY_LIMIT: Duration = Duration::from_secs(5);

@@ -13,11 +13,11 @@ use report::ci::{CiReport, CiScript};
 use report::visible;
 
 use crate::called_as;
-use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::flags::{CI_FLAGS, RunFlag};
 use crate::output;
+use crate::process::environment::Variables;
 
 /// Variables by which a job of GitHub is recognised. A run that another command starts must not write as if it were
 /// the job itself.

@@ -12,10 +12,10 @@ use script::log::Level;
 use script::options::{OPTIONS, Options, OptionsError, ValueForm};
 use serde_json::Value;
 
-use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::process::environment::Variables;
 
 /// Options set by environment variables. Empty values count as unset.
 pub fn environment_layer(env: &Variables) -> Result<Options, Failure> {

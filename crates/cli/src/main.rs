@@ -4,7 +4,6 @@ mod api;
 mod app;
 mod archive;
 mod backing;
-mod banner;
 mod browser;
 mod builtins;
 mod called_as;
@@ -12,31 +11,22 @@ mod ci;
 mod commands;
 mod config;
 mod curl;
-mod descriptors;
-mod environment;
 mod exit_code;
 mod failure;
 mod features;
 mod flags;
-mod fold;
 mod json_answer;
 mod listener_guard;
-mod listening;
 mod live;
 mod log;
-mod machine;
 mod messages;
 mod output;
-mod private_folder;
-mod progress;
+mod process;
 mod quick;
 #[cfg(test)]
 mod reference;
-mod resources;
-mod scenario_line;
 mod secrets;
-mod signals;
-mod tables;
+mod terminal;
 mod traces;
 mod viewers;
 
@@ -49,7 +39,7 @@ static ALLOCATOR: host::allocator::RustAllocator = host::allocator::RustAllocato
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));
     use_small_pages();
-    if let Err(failure) = resources::check() {
+    if let Err(failure) = process::resources::check() {
         eprintln!("{}", failure.message);
         return failure.code.into();
     }
@@ -75,7 +65,7 @@ fn use_small_pages() {
 fn say_it_is_a_bug(panic: &std::panic::PanicHookInfo<'_>) {
     // Else the text is gone with the screen.
     output::leave_screen();
-    if let Some(text) = resources::shortage(&panic.to_string()) {
+    if let Some(text) = process::resources::shortage(&panic.to_string()) {
         eprintln!("{text}");
         return;
     }

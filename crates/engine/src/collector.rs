@@ -18,7 +18,7 @@ use crate::lately::LatelyOfAll;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::stop::StopCause;
-use crate::worker::TICK;
+use crate::workers::worker::TICK;
 
 /// How long a tick waits for the slowest worker.
 const TICK_PATIENCE: Duration = Duration::from_millis(200);

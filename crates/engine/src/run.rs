@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::rate_limit::RateLimit;
 use crate::report::Report;
 use crate::vu::Users;
-use crate::worker::{Worker, WorkerSetup};
+use crate::workers::worker::{Worker, WorkerSetup};
 
 /// Runs the plan in real time, one thread a worker.
 pub fn run<F: Users>(

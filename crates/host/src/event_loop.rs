@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use rquickjs::{Ctx, Error, Function, Persistent, Promise, Value, qjs};
 
-use crate::exception;
 use crate::memory::Memory;
+use crate::quickjs::exception;
 use crate::timers::Timers;
 
 type Settle = Box<dyn for<'a> FnOnce(&Ctx<'a>) -> rquickjs::Result<()>>;

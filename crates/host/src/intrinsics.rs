@@ -6,8 +6,8 @@
 
 use rquickjs::{Ctx, Result, qjs};
 
-use crate::collation;
-pub use crate::parts::Parts;
+use crate::quickjs::collation;
+pub use crate::quickjs::parts::Parts;
 use crate::user::User;
 
 /// Makes what this source of ours could use.

@@ -14,55 +14,32 @@
 
 #![allow(unsafe_code)]
 
-pub mod allocator;
-pub mod apply;
-pub mod borrow;
-mod building;
-pub mod bytes;
-mod carrier;
-mod class;
-mod collation;
-mod computation;
-mod engine_code;
+mod coroutine;
 pub mod event_loop;
-pub mod exception;
 mod extensions;
-mod fiber;
 pub mod intrinsics;
-pub mod json;
-pub mod keeper;
-pub mod kind;
-pub mod lazy_object;
-mod lazy_shape;
 pub mod log;
-pub mod memo;
 pub mod memory;
 pub mod messages;
 pub mod module;
-pub mod native;
-pub mod object;
-mod own_data;
-mod parts;
 #[cfg(test)]
 mod patched_engine;
-pub mod plain;
-mod preemption;
-pub mod received;
-pub mod record;
+mod quickjs;
 mod runtime;
-pub mod script_clock;
-pub mod sealed_file;
-pub mod shared_buffer;
 mod state;
-mod stop;
-mod switch;
 #[cfg(test)]
 mod test_user;
-mod text;
 pub mod timers;
 mod turn;
 mod user;
-pub mod watchdog;
+mod values;
+
+pub use coroutine::watchdog;
+pub use quickjs::{allocator, exception, script_clock};
+pub use values::{
+    apply, borrow, bytes, json, keeper, kind, lazy_object, memo, native, object, plain, received, record, sealed_file,
+    shared_buffer,
+};
 
 /// The safe bindings of the engine: what the other crates use of them. The raw ones stay here.
 pub mod js {
@@ -74,10 +51,10 @@ pub mod js {
     pub use rquickjs::{atom, function, object, prelude, proxy};
 }
 
-pub use building::Building;
+pub use coroutine::fiber::{Advance, Fiber, GivenUp, Jobs};
+pub use coroutine::stop::{Stop, StopFlag};
+pub use coroutine::switch::{SLICE, Switch};
 pub use extensions::Extensions;
-pub use fiber::{Advance, Fiber, GivenUp, Jobs};
 pub use runtime::{DEFAULT_MEMORY_LIMIT, enter, space_collections, trim_objects};
-pub use stop::{Stop, StopFlag};
-pub use switch::{SLICE, Switch};
 pub use user::{Embedder, Phase, User, UserParts, embedder_of};
+pub use values::building::Building;

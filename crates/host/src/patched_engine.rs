@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use rquickjs::{Context, Ctx, FromJs, Runtime, qjs};
 
-use crate::exception::take_trace;
 use crate::memory::Memory;
+use crate::quickjs::exception::take_trace;
 use crate::runtime;
 
 const LIMIT: usize = 64 << 20;

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use rquickjs::context::intrinsic;
 use rquickjs::{Context, Ctx, Result, Runtime, qjs};
 
+use crate::coroutine::switch::STACK_BYTES;
 use crate::memory::Memory;
 use crate::module;
-use crate::switch::STACK_BYTES;
 use crate::user::{Embedder, User};
 
 /// What is left of a coroutine's stack for native functions when JavaScript has used up its part: sending a request,
@@ -57,7 +57,7 @@ pub fn enter<E: Embedder, R>(
 
 /// A runtime whose memory is counted there.
 pub(crate) fn create(memory: &Rc<Memory>) -> Result<(Runtime, Context)> {
-    let runtime = Runtime::new_with_alloc(crate::allocator::Mimalloc(memory.clone()))?;
+    let runtime = Runtime::new_with_alloc(crate::quickjs::allocator::Mimalloc(memory.clone()))?;
     runtime.set_max_stack_size(STACK_BYTES - NATIVE_STACK_BYTES);
     runtime.set_gc_threshold(GC_THRESHOLD);
     type Basics = (intrinsic::Eval, intrinsic::RegExpCompiler, intrinsic::RegExp, intrinsic::Json);

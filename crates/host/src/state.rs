@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use rquickjs::{Persistent, Value, qjs};
 
-use crate::lazy_shape::LazyShape;
-use crate::parts::Parts;
+use crate::quickjs::lazy_shape::LazyShape;
+use crate::quickjs::parts::Parts;
 
 /// A module made of a value, before it has its exports.
 pub(crate) struct ValueModule {

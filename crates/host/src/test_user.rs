@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use rquickjs::{Ctx, Error, Result, Value};
 
+use crate::coroutine::stop::StopFlag;
+use crate::intrinsics;
 use crate::log::Silent;
 use crate::module::Module;
-use crate::stop::StopFlag;
+use crate::runtime;
 use crate::user::{Embedder, User, UserParts};
-use crate::{intrinsics, runtime};
 
 struct Nobody;
 

@@ -12,17 +12,17 @@ use std::sync::Arc;
 
 use rquickjs::{Ctx, Promise, Result, Value};
 
+use crate::coroutine::stop::Stop;
+use crate::coroutine::switch::Switch;
 use crate::event_loop::EventLoop;
-use crate::exception;
 use crate::extensions::Extensions;
 use crate::log::LogSink;
 use crate::memory::Memory;
 use crate::messages::Messages;
 use crate::module::Module;
+use crate::quickjs::exception;
 use crate::runtime;
 use crate::state::RuntimeState;
-use crate::stop::Stop;
-use crate::switch::Switch;
 
 /// Which part of the life cycle is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

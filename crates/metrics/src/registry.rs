@@ -10,13 +10,13 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::builtin;
-use crate::metric::{Contains, Kind, MetricId};
+use crate::naming::builtin;
+use crate::naming::metric::{Contains, Kind, MetricId};
+use crate::naming::sub_metrics::SubMetrics;
+pub use crate::naming::sub_metrics::{SubMetric, SubMetricId};
+use crate::naming::tags::{TagFilter, TagSet};
 use crate::places::{Place, Places};
 use crate::sink::SinkKey;
-use crate::sub_metrics::SubMetrics;
-pub use crate::sub_metrics::{SubMetric, SubMetricId};
-use crate::tags::{TagFilter, TagSet};
 use units::suggest;
 
 /// All metrics of a run. Shared as `Arc<Registry>`.

@@ -150,8 +150,9 @@ impl RequestTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::threshold::Thresholds;
-    use crate::{Aggregate, Recorder, Registry, TagSet, builtin};
+    use crate::aggregation::threshold::Thresholds;
+    use crate::naming::builtin;
+    use crate::{Aggregate, Recorder, Registry, TagSet};
 
     fn kind(name: &str, status: u16) -> RequestKind {
         let method = "GET".into();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::errors::ErrorCount;
-use crate::metric::{Contains, Kind};
+use crate::naming::metric::{Contains, Kind};
 use crate::requests::RequestTable;
 use crate::trend::{RankInterval, Trend};
 

@@ -189,12 +189,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::metric::{Contains, Kind};
+    use crate::aggregation::threshold::Thresholds;
+    use crate::naming::builtin;
+    use crate::naming::metric::{Contains, Kind};
+    use crate::naming::tags::TagFilter;
+    use crate::recording::snapshot::Snapshot;
     use crate::registry::Registry;
-    use crate::snapshot::Snapshot;
-    use crate::tags::TagFilter;
-    use crate::threshold::Thresholds;
-    use crate::{Aggregate, Recorder, RequestKind, TagSet, builtin};
+    use crate::{Aggregate, Recorder, RequestKind, TagSet};
 
     /// A run of two seconds with everything that a shard can hold.
     fn recorded() -> (Arc<Registry>, Vec<Snapshot>) {

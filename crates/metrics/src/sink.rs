@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::counter_sum::CounterSum;
 use crate::errors::ErrorKind;
-use crate::metric::{Kind, MetricId};
+use crate::naming::metric::{Kind, MetricId};
+use crate::naming::sub_metrics::SubMetricId;
 use crate::requests::RequestKind;
-use crate::sub_metrics::SubMetricId;
 use crate::trend::Trend;
 
 /// The part of a run that a sink covers.

@@ -7,10 +7,8 @@
 pub mod arguments;
 pub mod asked;
 pub mod builtins;
-pub mod disk;
 pub mod error;
 pub mod exception;
-pub mod files;
 pub mod globals;
 pub mod go_error;
 pub mod handlers;
@@ -28,7 +26,7 @@ pub mod referee;
 pub mod secrets;
 pub mod series;
 mod shared;
-pub mod source_kind;
+mod sources;
 pub mod test_clock;
 pub mod test_mark;
 pub mod unstamped;
@@ -37,6 +35,8 @@ pub mod users;
 pub mod vu;
 pub mod web;
 mod worker;
+
+pub use sources::{disk, files, source_kind};
 
 pub use error::{Place, ScriptError};
 pub use host::log::{self, LogSink};

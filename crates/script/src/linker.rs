@@ -15,7 +15,7 @@ use host::{Embedder, Phase};
 use crate::builtins::{LibraryText, ModuleDef};
 use crate::error::{ScriptError, exit_code};
 use crate::loader::{ALL_NAMES, COMMON_JS_HEAD, Compiled, Prepared, remote};
-use crate::source_kind::SourceKind;
+use crate::sources::source_kind::SourceKind;
 use crate::vu::Vu;
 use crate::{exception, go_error};
 

@@ -10,13 +10,13 @@ use host::log::LogSink;
 use metrics::{Recorder, Registry};
 
 use crate::builtins::Builtins;
-use crate::disk::Disk;
 use crate::error::{ScriptError, exit_code};
-use crate::files::Files;
 use crate::loader::{ModuleStore, resolve};
 use crate::message_sink::MessageSink;
 use crate::options::Options;
 use crate::secrets::Secrets;
+use crate::sources::disk::Disk;
+use crate::sources::files::Files;
 use crate::test_clock::TestClock;
 
 /// Where the entry script comes from.

@@ -13,9 +13,9 @@ use tokio::time::sleep;
 use wire::TlsAcceptor;
 
 use crate::app::AppFactory;
+use crate::connection::listen::Listener;
+use crate::connection::stream::Stream;
 use crate::h1::connection::Connection;
-use crate::listen::Listener;
-use crate::stream::Stream;
 use crate::worker::{Plan, Worker};
 
 /// How long accepting pauses when it fails, usually because file descriptors are used up.

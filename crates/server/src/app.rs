@@ -14,9 +14,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub use crate::body::{BodyError, BodySource, RequestBody};
-pub use crate::pool::{Piece, PieceBuffer};
-use crate::respond::Response;
+pub use crate::incoming::body::{BodyError, BodySource, RequestBody};
+pub use crate::incoming::pool::{Piece, PieceBuffer};
+use crate::outgoing::respond::Response;
 pub use crate::ws::{Opening, Upgrade};
 
 /// Makes the app of one worker, on that worker's thread and within its runtime (`tokio::task::spawn_local` works). The

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
-use crate::respond::{Body, Reply, Response};
+use crate::outgoing::respond::{Body, Reply, Response};
 
 /// Answers up to this size are not booked: any route may give such.
 const SHORT_ANSWER: usize = 64 << 10;

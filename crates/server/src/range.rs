@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use crate::outgoing::respond::{Body, Response};
 use crate::request::Request;
-use crate::respond::{Body, Response};
 
 /// What a `Range` header asks for.
 #[derive(Debug, PartialEq, Eq)]

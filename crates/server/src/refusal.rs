@@ -1,6 +1,6 @@
 //! Answers that take a route's place: no such path, no such method, a body that is too long.
 
-use crate::respond::Response;
+use crate::outgoing::respond::Response;
 use crate::route::{BodyUse, MAX_KEPT, ROUTES};
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::Framing;

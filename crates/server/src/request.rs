@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use units::Span;
 use wire::field::canonical;
 
-use crate::respond::{Reply, Response};
+use crate::outgoing::respond::{Reply, Response};
 use crate::worker::Worker;
 use wire::h1::request_head::Head;
 

@@ -7,8 +7,8 @@
 use std::sync::LazyLock;
 
 use crate::grpc::connect;
+use crate::outgoing::respond::Reply;
 use crate::request::Request;
-use crate::respond::Reply;
 use crate::routes::{
     auth, body, cache, chat, coding, cookies, data, delay, documents, echo, faults, image, redirect, simple, stream,
     websocket,

@@ -12,11 +12,11 @@ use tokio::sync::watch;
 
 use crate::accept;
 use crate::app::AppFactory;
-use crate::certificate::{self, CertificateFiles};
+use crate::connection::certificate::{self, CertificateFiles};
+use crate::connection::limits::Limits;
+use crate::connection::listen::{self, Listener, SocketFile};
+use crate::incoming::pool::Buffers;
 use crate::kept::MemoryBudget;
-use crate::limits::Limits;
-use crate::listen::{self, Listener, SocketFile};
-use crate::pool::Buffers;
 use crate::route::{ROUTES, STATS};
 use crate::stats::Stats;
 use crate::worker::Plan;

@@ -12,10 +12,10 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
+use crate::connection::limits::Limits;
+use crate::connection::phase_timer::{PhaseLimits, PhaseTimer};
+use crate::incoming::pool::{Buffers, PIECE, Pool};
 use crate::kept::MemoryBudget;
-use crate::limits::Limits;
-use crate::phase_timer::{PhaseLimits, PhaseTimer};
-use crate::pool::{Buffers, PIECE, Pool};
 use crate::stats::{Stats, WorkerStats};
 use crate::ws::{Inboxes, Rooms};
 

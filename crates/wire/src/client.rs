@@ -6,7 +6,6 @@
 //! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
 mod byte_stream;
-mod cancelled;
 mod datagrams;
 mod exchange;
 mod hops;
@@ -35,11 +34,8 @@ use crate::client::pool::{Kept, Pool};
 use crate::client::route::endpoint::Route;
 use crate::client::route::origins::{Origin, Origins};
 use crate::client::worker::context::IoContext;
-use crate::codec::ContentDecoder;
-use crate::cookies::CookieJar;
 use crate::departures::Checker;
 use crate::failure::Failure;
-use crate::field;
 use crate::h1::decode::Handling;
 use crate::h1::encode::RequestHead;
 use crate::io::stamps::Tick;
@@ -49,12 +45,14 @@ use crate::request::{BodyUse, Method, Request};
 use crate::response::Marks;
 use crate::room::{Budget, Room};
 use crate::settings::Settings;
+use crate::syntax::codec::ContentDecoder;
+use crate::syntax::cookies::CookieJar;
+use crate::syntax::field;
+use crate::syntax::url::Url;
 use crate::tls::config::Offer;
-use crate::url::Url;
 
 pub use crate::tls::config::TlsConfigs;
 pub use byte_stream::{ByteStream, StreamDial, StreamOpening, StreamTls, StreamTraffic};
-pub use cancelled::Cancelled;
 pub use datagrams::DatagramSocket;
 pub use exchange::Exchange;
 pub use http1::connection::ConnectionInfo;
@@ -64,6 +62,7 @@ pub use in_flight::InFlight;
 pub use route::dns::{ask_system, hear_of_slow_lookups};
 pub use websocket::{Broken, WebSocket};
 pub use websocket_opening::{Ask, Opening};
+pub use worker::cancelled::Cancelled;
 
 /// What all clients of one worker thread share: settings, DNS answers, TLS configurations, receive buffers.
 /// Kept in an `Rc`; make it on the worker's thread, inside its tokio runtime.

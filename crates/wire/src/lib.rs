@@ -9,35 +9,29 @@
 compile_error!("Linux is required: epoll, timerfd, receive stamps of the kernel, sendfile, abstract unix sockets");
 
 mod addresses;
-mod auth;
 pub mod client;
-pub mod codec;
-pub mod cookies;
 mod departures;
-pub mod event_stream;
 pub mod failure;
 mod failure_map;
-pub mod field;
 pub mod h1;
 mod h2;
 pub mod hosts;
-mod http_date;
 mod io;
 pub mod link;
-pub mod mask;
 pub mod payload;
-mod percent;
 mod recent;
 pub mod request;
 pub mod response;
 mod role;
 pub mod room;
 pub mod settings;
+mod syntax;
 pub mod timings;
 mod tls;
 mod transport;
-pub mod url;
 pub mod ws;
+
+pub use syntax::{codec, cookies, event_stream, field, mask, url};
 
 pub use addresses::{parse_block, parse_local_ips};
 pub use client::{Cancelled, Client, ClientContext, ConnectionInfo, Exchange};
@@ -55,6 +49,6 @@ pub use request::{Method, Request};
 pub use response::{Body, Content, Response};
 pub use role::Role;
 pub use settings::Settings;
+pub use syntax::url::Url;
 pub use timings::Timings;
 pub use tls::{TlsAcceptor, TlsStream, trust_authorities_in};
-pub use url::Url;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::payload::Payload;
 use crate::response::Response;
-use crate::url::Url;
+use crate::syntax::url::Url;
 
 /// An HTTP method; always upper case, any token allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

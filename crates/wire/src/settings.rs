@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-use crate::codec::DecodeLimits;
 use crate::departures::Departures;
 use crate::hosts::{FixedHosts, HostPatterns};
+use crate::syntax::codec::DecodeLimits;
 pub use crate::tls::choice::{CipherSuites, ClientIdentity, TlsSettings, TlsVersions};
 
 /// Network settings of a run; `script::options` fills them in.

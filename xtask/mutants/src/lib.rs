@@ -45,8 +45,8 @@ const SUBJECTS: [Subject; 4] = [
         name: "codecs",
         package: "onrush-wire",
         files: &[
-            "crates/wire/src/codec.rs",
-            "crates/wire/src/codec/**",
+            "crates/wire/src/syntax/codec.rs",
+            "crates/wire/src/syntax/codec/**",
             "crates/wire/src/h1/**",
             "crates/wire/src/ws/**",
         ],

@@ -11,7 +11,7 @@ use tar::{Archive, Entry, EntryType};
 use super::{METADATA, Metadata, ROOTS, SCRIPT};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::private_folder::PrivateFolder;
+use crate::process::private_folder::PrivateFolder;
 
 /// Where tar files say that they are one.
 const MAGIC: (u64, &[u8]) = (257, b"ustar");

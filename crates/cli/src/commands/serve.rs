@@ -13,12 +13,12 @@ use units::Span;
 use super::serve_limits;
 use crate::app;
 use crate::commands::run::script_failure;
-use crate::environment::Variables;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer::{self, Served, Serving};
 use crate::log::{LogFlags, Logger};
 use crate::output;
+use crate::process::environment::Variables;
 
 /// How long requests under way may take once a signal came.
 const GRACE: Duration = Duration::from_secs(5);
@@ -70,7 +70,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     config.app = app(matches)?;
     let server = Server::start(config).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot serve: {e}")))?;
     // Heard before anybody can know that there is something to end.
-    let wait_for_signal = crate::signals::one()?;
+    let wait_for_signal = crate::process::signals::one()?;
     let addresses = server.addresses();
     let serving = Serving {
         kind: "onrush-serving",

@@ -7,7 +7,7 @@ use report::matrix::document;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::tables::{self, Asked};
+use crate::terminal::tables::{self, Asked};
 
 /// The `table` command.
 pub fn command() -> Command {

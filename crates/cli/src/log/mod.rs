@@ -20,8 +20,8 @@ use units::date::rfc3339;
 use crate::called_as;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::fold::{Entry, Folds};
 use crate::output::Stream;
+use crate::terminal::fold::{Entry, Folds};
 use look::{Format, Look, quoted};
 use place::{Place, bad_flag, create};
 

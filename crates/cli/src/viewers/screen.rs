@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind};
 
-use crate::environment::Variables;
 use crate::live::{Glance, History, Key, Scene};
 use crate::output::{self, Size, Stream, raw};
+use crate::process::environment::Variables;
 
 /// A smaller window has the plain progress.
 const LEAST: Size = Size { columns: 60, rows: 16 };

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::ReadShard;
 use super::reader::ReadSink;
-use crate::builtin;
-use crate::metric::MetricId;
+use crate::naming::builtin;
+use crate::naming::metric::MetricId;
+use crate::recording::snapshot::Snapshot;
 use crate::registry::Registry;
 use crate::sink::{Scope, Sink, SinkKey};
-use crate::snapshot::Snapshot;
 
 /// How many users each agent has, initialised ones, as it told last. One whose part is over tells no more, and has them
 /// still: in one process they would be counted to the end.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{KeyEntry, Known, MetricEntry, ScopeEntry, Shard, SubEntry};
 use crate::errors::ErrorKind;
-use crate::metric::{Contains, Kind, MetricId};
+use crate::naming::metric::{Contains, Kind, MetricId};
+use crate::naming::tags::TagFilter;
 use crate::places::Place;
+use crate::recording::snapshot::Snapshot;
 use crate::registry::{Registry, SubMetricId};
 use crate::sink::{Scope, Sink, SinkKey};
-use crate::snapshot::Snapshot;
-use crate::tags::TagFilter;
 use crate::trend::Trend;
 use crate::trend::exact::SparseTrend;
 

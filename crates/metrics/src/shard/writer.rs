@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::{KeyEntry, Known, MetricEntry, Shard, SinkEntry, SubEntry};
 use crate::places::Place;
+use crate::recording::snapshot::Snapshot;
 use crate::registry::Registry;
 use crate::sink::{Sink, SinkKey};
-use crate::snapshot::Snapshot;
 
 /// Makes the shards of a run.
 pub struct ShardWriter {

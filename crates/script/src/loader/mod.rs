@@ -19,9 +19,9 @@ use host::intrinsics::Parts;
 use host::module::Bytecode;
 
 use crate::builtins::{Builtins, LibraryText};
-use crate::disk::Disk;
 use crate::error::{Place, ScriptError, exit_code};
-use crate::source_kind::SourceKind;
+use crate::sources::disk::Disk;
+use crate::sources::source_kind::SourceKind;
 pub use transpile::ALL_NAMES;
 use transpile::PositionMap;
 

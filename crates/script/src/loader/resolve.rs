@@ -7,8 +7,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::builtins::Builtins;
-use crate::disk::Disk;
 use crate::error::{ScriptError, exit_code};
+use crate::sources::disk::Disk;
 
 /// The one name of the module that `specifier` means in the module `base`.
 pub fn resolve(builtins: &Builtins, base: &str, specifier: &str) -> Result<String, ScriptError> {

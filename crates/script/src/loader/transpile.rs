@@ -15,7 +15,7 @@ use super::library;
 use super::nesting;
 use crate::builtins::LibraryText;
 use crate::error::{Place, ScriptError, exit_code};
-use crate::source_kind::SourceKind;
+use crate::sources::source_kind::SourceKind;
 
 /// JavaScript, and how to get from its places to those of the source.
 pub struct Output {

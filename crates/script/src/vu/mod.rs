@@ -25,11 +25,11 @@ use metrics::{ErrorKind, Recorder, Registry, TagSet, builtin};
 use wire::link::Link;
 use wire::mask::Mask;
 
-use crate::disk::Disk;
 use crate::error::ScriptError;
 use crate::loader::ModuleStore;
 use crate::options::Options;
 use crate::shared::Shared;
+use crate::sources::disk::Disk;
 use crate::worker::WorkerState;
 use metadata::UserMetadata;
 use network::Network;

@@ -21,12 +21,12 @@ use grpc::{Method, json};
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use wire::timer;
 
-use crate::body::RequestBody;
 use crate::grpc::ended::{Ended, Outcome};
 use crate::grpc::files::schema;
 use crate::grpc::form::{CallForm, Form, MEDIA_TYPE};
 use crate::grpc::incoming::IncomingMessages;
-use crate::http2_out::{Out, Respond};
+use crate::incoming::body::RequestBody;
+use crate::outgoing::http2_out::{Out, Respond};
 use crate::worker::Worker;
 
 /// The field of an error's details.

@@ -16,8 +16,8 @@ use crate::grpc::call::Call;
 use crate::grpc::files::schema;
 use crate::grpc::form::{CallForm, Form};
 use crate::grpc::methods::outcome;
+use crate::outgoing::respond::{Body, PieceStream, Reply, Response};
 use crate::request::{Request, split_target};
-use crate::respond::{Body, PieceStream, Reply, Response};
 
 /// What the paths of methods begin with that Connect calls, too.
 const SERVICES: [&str; 2] = ["/onrush.test.v1.Target/", "/grpc.health.v1.Health/"];

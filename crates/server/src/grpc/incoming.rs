@@ -5,8 +5,8 @@ use std::task::{Context, Poll, ready};
 use grpc::frame::{self, BadFrame, Frames};
 use grpc::status::{self, Status};
 
-use crate::body::{BodyError, RequestBody};
 use crate::grpc::ended::{Ended, Outcome};
+use crate::incoming::body::{BodyError, RequestBody};
 use crate::kept::{Full, Reservation};
 use crate::worker::Worker;
 

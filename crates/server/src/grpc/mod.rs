@@ -21,8 +21,8 @@ use std::rc::Rc;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 
-use crate::body::RequestBody;
-use crate::http2_out::Respond;
+use crate::incoming::body::RequestBody;
+use crate::outgoing::http2_out::Respond;
 use crate::worker::Worker;
 use call::Call;
 pub(crate) use form::CallForm;

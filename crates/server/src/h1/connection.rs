@@ -13,10 +13,10 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::AsyncReadExt;
 
-use crate::output::Output;
-use crate::phase_timer::{Phase, PhaseTimer};
+use crate::connection::phase_timer::{Phase, PhaseTimer};
+use crate::connection::stream::Stream;
+use crate::outgoing::output::Output;
 use crate::request::Request;
-use crate::stream::Stream;
 use crate::worker::Worker;
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::{Framing, Head};

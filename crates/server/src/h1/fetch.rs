@@ -12,13 +12,13 @@ use std::task::Poll;
 
 use crate::after::After;
 use crate::app::{Answering, App, AppRequest, Origin, Version};
-use crate::body::{BodyError, RequestBody};
+use crate::connection::phase_timer::Phase;
+use crate::connection::stream::Peeked;
 use crate::h1::connection::{Begun, Connection};
 use crate::h1::incoming::Incoming;
 use crate::h1::receive::Reading;
-use crate::phase_timer::Phase;
-use crate::respond::Response;
-use crate::stream::Peeked;
+use crate::incoming::body::{BodyError, RequestBody};
+use crate::outgoing::respond::Response;
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::{self, Head};
 

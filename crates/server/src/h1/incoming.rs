@@ -5,9 +5,9 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use crate::body::{BodyError, BodySource};
 use crate::h1::receive::Reading;
-use crate::pool::Piece;
+use crate::incoming::body::{BodyError, BodySource};
+use crate::incoming::pool::Piece;
 
 /// A body that is being received, shared by its connection and its reader; empty once the connection took it back.
 pub(crate) struct Incoming(RefCell<Option<Reading>>, RefCell<Option<Waker>>);

@@ -13,10 +13,10 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::app::App;
-use crate::body::BodyError;
-use crate::phase_timer::{Phase, PhaseTimer};
-use crate::pool::{Buffer, Piece};
-use crate::stream::Stream;
+use crate::connection::phase_timer::{Phase, PhaseTimer};
+use crate::connection::stream::Stream;
+use crate::incoming::body::BodyError;
+use crate::incoming::pool::{Buffer, Piece};
 use crate::worker::Worker;
 use wire::Role;
 use wire::h1::body_decoder::{BodyDecoder, ChunkError};

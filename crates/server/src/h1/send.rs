@@ -9,13 +9,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 
 use crate::after::After;
-use crate::date::own_lines;
+use crate::connection::stream::Peeked;
 use crate::fault::{Fault, STALL, Then};
 use crate::h1::connection::{Begun, Connection, with_bytes};
-use crate::output::{FLUSH_AT, LEND_FROM};
-use crate::respond::{Body, Response, claimed_length, closes, is_senders, lines};
-use crate::sending::{BodyEnd, Sending};
-use crate::stream::Peeked;
+use crate::outgoing::date::own_lines;
+use crate::outgoing::output::{FLUSH_AT, LEND_FROM};
+use crate::outgoing::respond::{Body, Response, claimed_length, closes, is_senders, lines};
+use crate::outgoing::sending::{BodyEnd, Sending};
 use wire::h1::encode::{self, Persistence};
 use wire::h1::framing::BodyFraming;
 use wire::timer;

@@ -9,14 +9,14 @@ use std::io;
 
 use crate::after::After;
 use crate::app::AppRequest;
+use crate::connection::phase_timer::Phase;
 use crate::h1::connection::{Begun, Connection, Filled, NO_REQUEST};
 use crate::h1::upload::{BadBody, BodyRead, Uploaded};
 use crate::h2;
 use crate::kept::Kept;
-use crate::phase_timer::Phase;
+use crate::outgoing::respond::{Reply, Response};
 use crate::refusal::instead;
 use crate::request::split_target;
-use crate::respond::{Reply, Response};
 use crate::route::{self, ROUTES, STATS};
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::{self, Refused};

@@ -8,11 +8,11 @@ use std::io;
 use std::sync::Arc;
 use std::task::Poll;
 
+use crate::connection::phase_timer::Phase;
 use crate::h1::connection::{Begun, Connection, SCRATCH, poll_bytes};
 use crate::kept::{Full, Kept, MemoryBudget};
-use crate::phase_timer::Phase;
+use crate::outgoing::respond::Response;
 use crate::refusal::{most, too_large};
-use crate::respond::Response;
 use crate::route::{BodyUse, ROUTES};
 use wire::Role;
 use wire::h1::body_decoder::{BodyDecoder, ChunkError};

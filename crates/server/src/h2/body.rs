@@ -16,10 +16,10 @@ use h2::RecvStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::app::{App, Piece};
-use crate::body::{BodyError, BodySource};
 use crate::h2::head;
-use crate::http2_out::Respond;
-use crate::pool::Buffer;
+use crate::incoming::body::{BodyError, BodySource};
+use crate::incoming::pool::Buffer;
+use crate::outgoing::http2_out::Respond;
 use crate::worker::Worker;
 
 /// Why a body did not come to its end, for the exchange to see what its app was refused.

@@ -20,12 +20,12 @@ use tokio::task::JoinSet;
 
 use crate::after::After;
 use crate::app::{Origin, Version};
+use crate::connection::limits::Limits;
+use crate::connection::phase_timer::{Phase, PhaseTimer};
+use crate::connection::stream::Stream;
 use crate::h2::exchange;
 use crate::h2::fault::Ending;
 use crate::h2::transport::Transport;
-use crate::limits::Limits;
-use crate::phase_timer::{Phase, PhaseTimer};
-use crate::stream::Stream;
 use crate::worker::Worker;
 
 /// Streams of one connection at a time.

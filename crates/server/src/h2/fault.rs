@@ -13,8 +13,8 @@ use http::header::CONTENT_LENGTH;
 use crate::fault::{Fault, STALL, Then};
 use crate::h2::head;
 use crate::h2::send::wanted;
-use crate::http2_out::Respond;
-use crate::respond::Line;
+use crate::outgoing::http2_out::Respond;
+use crate::outgoing::respond::Line;
 use wire::timer;
 
 /// A DATA frame on stream 0, where none may be (RFC 9113, 6.1).

@@ -10,7 +10,7 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, StatusCode};
 
-use crate::respond::{Line, Response, is_senders};
+use crate::outgoing::respond::{Line, Response, is_senders};
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::{Framing, Head};
 
@@ -126,7 +126,7 @@ fn value(bytes: &[u8]) -> HeaderValue {
 /// The `Date` value, made once a second a thread.
 fn date() -> HeaderValue {
     thread_local!(static LAST: RefCell<Option<([u8; 29], HeaderValue)>> = const { RefCell::new(None) });
-    let now = crate::date::date();
+    let now = crate::outgoing::date::date();
     LAST.with_borrow_mut(|last| match last {
         Some((text, value)) if *text == now => value.clone(),
         _ => {

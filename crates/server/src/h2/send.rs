@@ -11,10 +11,10 @@ use bytes::Bytes;
 use h2::SendStream;
 
 use crate::h2::head;
-use crate::http2_out::{Out, Respond};
-use crate::respond::{Body, Line, Response, claimed_length};
+use crate::outgoing::http2_out::{Out, Respond};
+use crate::outgoing::respond::{Body, Line, Response, claimed_length};
 
-use crate::sending::{CutShort, Rest};
+use crate::outgoing::sending::{CutShort, Rest};
 use crate::worker::Worker;
 
 /// Bytes of a file read at once.

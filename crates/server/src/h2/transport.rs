@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::stream::Stream;
+use crate::connection::stream::Stream;
 use crate::worker::Worker;
 
 /// A socket whose first bytes were read before its protocol was known.

@@ -7,8 +7,8 @@ use md5::{Digest, Md5};
 use serde_json::json;
 use sha2::{Sha256, Sha512_256};
 
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::{Request, bad_request};
-use crate::respond::{Reply, Response};
 
 const REALM: &str = "onrush";
 

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::outgoing::respond::{BINARY, Body, Reply, Response};
+use crate::outgoing::timed::TimedPieces;
 use crate::range::asked;
 use crate::request::{Request, bad_request};
-use crate::respond::{BINARY, Body, Reply, Response};
 use crate::routes::data::{BLOCK, MAX_BYTES, noise, noise_pieces};
-use crate::timed::TimedPieces;
 
 /// Pieces of an array: their list takes 32 bytes each.
 const MOST_PIECES: u64 = 100_000;

@@ -1,7 +1,7 @@
 //! Responses a cache may keep, and the conditions a client may make (RFC 9110 section 13, RFC 9111).
 
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::{Request, number};
-use crate::respond::{Reply, Response};
 
 /// The same for ever: what is answered here does not change.
 const ETAG: &str = "\"onrush\"";

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::outgoing::respond::{Body, Reply, Response};
+use crate::outgoing::timed::{TimedPiece, TimedPieces};
 use crate::request::{Request, bad_request};
-use crate::respond::{Body, Reply, Response};
-use crate::timed::{TimedPiece, TimedPieces};
 
 /// Tokens of an answer unless the request says otherwise, and at most.
 const TOKENS: (u64, u64) = (32, 100_000);

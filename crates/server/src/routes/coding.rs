@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use crate::outgoing::respond::{Body, JSON, Reply, Response, pretty};
 use crate::request::Request;
-use crate::respond::{Body, JSON, Reply, Response, pretty};
 
 fn coded(request: &Request<'_>, flag: &str, coding: &'static str, encode: fn(&[u8]) -> Vec<u8>) -> Reply {
     let mut echo = request.echo();

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::Request;
-use crate::respond::{Reply, Response};
 
 pub(crate) fn show(request: &Request<'_>) -> Reply {
     let mut cookies = Map::new();

@@ -9,10 +9,10 @@ use bytes::Bytes;
 use serde_json::json;
 use wire::field::is_token;
 
+use crate::outgoing::respond::{BINARY, Body, Line, Reply, Response};
+use crate::outgoing::timed::{TimedPiece, TimedPieces};
 use crate::range::asked;
 use crate::request::{Request, number};
-use crate::respond::{BINARY, Body, Line, Reply, Response};
-use crate::timed::{TimedPiece, TimedPieces};
 
 /// Bytes a route makes at most.
 pub(crate) const MAX_BYTES: u64 = 1 << 30;

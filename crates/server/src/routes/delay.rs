@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::distribution::{DISTRIBUTIONS, Distribution};
+use crate::outgoing::respond::{Body, Reply, Response, pretty};
 use crate::request::{Request, bad_request, duration, number};
-use crate::respond::{Body, Reply, Response, pretty};
 
 pub(crate) fn delay(request: &Request<'_>) -> Reply {
     match duration("the delay", &request.param(0)) {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::json;
 
+use crate::outgoing::respond::{BINARY, Body, Reply, Response, TEXT};
 use crate::request::{Request, bad_request, number};
-use crate::respond::{BINARY, Body, Reply, Response, TEXT};
 
 const HTML: &str = "text/html; charset=utf-8";
 

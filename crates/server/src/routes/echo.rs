@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::{Request, bad_request};
-use crate::respond::{Reply, Response};
 use crate::routes::form;
 
 pub(crate) fn get(request: &Request<'_>) -> Reply {

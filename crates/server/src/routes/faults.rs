@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::fault::{Fault, Then};
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::Request;
-use crate::respond::{Reply, Response};
 
 fn fault(bytes: impl Into<Cow<'static, [u8]>>, then: Then) -> Reply {
     Reply::Fault(Fault { bytes: bytes.into(), each: None, then })

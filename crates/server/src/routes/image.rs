@@ -2,8 +2,8 @@
 //!
 //! The picture, a wave of 64 by 64 pixels, was drawn by arithmetic for this purpose; nobody else's file is here.
 
+use crate::outgoing::respond::{Body, Reply, Response};
 use crate::request::Request;
-use crate::respond::{Body, Reply, Response};
 
 /// One format: the last part of its path, its type, the file.
 type Format = (&'static str, &'static str, &'static [u8]);

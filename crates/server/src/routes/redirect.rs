@@ -1,7 +1,7 @@
 //! Chains of redirects that end at `/get`, and one redirect to anywhere.
 
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::{Request, bad_request, number};
-use crate::respond::{Reply, Response};
 
 /// The longest chain.
 const MAX_REDIRECTS: u64 = 1000;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::{Request, bad_request};
-use crate::respond::{Reply, Response};
 
 pub(crate) fn index(_: &Request<'_>) -> Reply {
     Response::text(200, "hello from onrush\n").into()

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use serde_json::Value;
 use wire::field::is_token;
 
+use crate::outgoing::respond::{BINARY, Body, JSON, Line, PieceStream, Reply, Response, TEXT};
+use crate::outgoing::timed::{TimedPiece, TimedPieces};
 use crate::request::{Request, bad_request, number};
-use crate::respond::{BINARY, Body, JSON, Line, PieceStream, Reply, Response, TEXT};
 use crate::routes::data::{MAX_BYTES, noise_pieces, seed};
-use crate::timed::{TimedPiece, TimedPieces};
 
 fn timed(length: Option<u64>, pieces: impl Iterator<Item = TimedPiece> + Unpin + 'static) -> Body {
     Body::Stream { length, pieces: Box::new(TimedPieces::new(pieces)) }

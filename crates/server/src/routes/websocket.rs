@@ -9,8 +9,8 @@ use wire::timer;
 use wire::ws::handshake::{Refusal, Upgrade};
 use wire::ws::{Shared, close};
 
+use crate::outgoing::respond::{Reply, Response};
 use crate::request::{Request, bad_request, duration, number};
-use crate::respond::{Reply, Response};
 use crate::ws::{FULL, Kind, Message, Opening, Socket, SocketHandler};
 
 /// Bytes held for one client at most.

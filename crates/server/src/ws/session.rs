@@ -21,8 +21,8 @@ use wire::ws::{Decoder, Encoder, Event, Role, Violation};
 use super::rooms::Rooms;
 use super::socket::{Socket, SocketState};
 use super::{Message, SocketHandler};
+use crate::connection::stream::Stream;
 use crate::stats::WorkerStats;
-use crate::stream::Stream;
 
 /// Bytes read in one call.
 const SCRATCH: usize = 256 * 1024;

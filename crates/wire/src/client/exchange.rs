@@ -8,7 +8,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-use crate::client::cancelled::Cancelled;
 use crate::client::http1::connection::Connection;
 use crate::client::http1::connection::ConnectionInfo;
 use crate::client::http1::transaction::{End, Outcome, Parties, Transaction, Work};
@@ -19,6 +18,7 @@ use crate::client::http2::stream::{Ended, Stream};
 use crate::client::pool::{Kept, Pool};
 use crate::client::route::connect::{self, Unopened};
 use crate::client::route::endpoint::{Endpoint, Route, Speaks};
+use crate::client::worker::cancelled::Cancelled;
 use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
@@ -27,8 +27,8 @@ use crate::h2::error_code::NO_ERROR;
 use crate::io::stamps::Tick;
 use crate::request::{Method, Request};
 use crate::response::{Marks, Response};
+use crate::syntax::url::Url;
 use crate::timings::Timings;
-use crate::url::Url;
 
 /// One hop: a redirect or a digest challenge makes one of its own.
 #[derive(Clone, Debug)]

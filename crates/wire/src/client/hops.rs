@@ -7,17 +7,17 @@
 use std::borrow::Cow;
 
 use super::{Client, HopClock};
-use crate::auth::{self, Challenge, Subject};
 use crate::client::exchange::{Exchange, Outgoing, WrittenHead, exchange};
 use crate::client::redirect::{Hop, NextHop};
 use crate::client::route::origins::Origin;
-use crate::codec::Undecoded;
-use crate::cookies::{self, CookieJar, cookie_header};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::h1::encode::RequestHead;
 use crate::payload::Payload;
 use crate::request::{Auth, Request};
 use crate::response::{Body, Content, Marks, Response};
+use crate::syntax::auth::{self, Challenge, Subject};
+use crate::syntax::codec::Undecoded;
+use crate::syntax::cookies::{self, CookieJar, cookie_header};
 
 impl Client {
     /// Goes on from the first exchange: takes its cookies, answers its challenge, follows it elsewhere, decodes its

@@ -22,9 +22,9 @@ use crate::h2::error_code::{CANCEL, NO_ERROR};
 use crate::h2::{Asked, HeadBuilder, Http2Head, Keep, StreamEnd};
 use crate::io::stamps::Tick;
 use crate::room::Room;
+use crate::syntax::url::Url;
 use crate::timings::Timings;
 use crate::tls::config::TlsConfigs;
-use crate::url::Url;
 
 /// Where a connection goes and how.
 pub struct Http2Dial<'a> {

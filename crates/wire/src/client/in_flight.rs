@@ -15,9 +15,9 @@ use crate::client::http2::pool::Seat;
 use crate::client::known_requests::PlainHead;
 use crate::client::pool::Kept;
 use crate::client::redirect::Hop;
-use crate::cookies::CookieJar;
 use crate::request::Request;
 use crate::response::Marks;
+use crate::syntax::cookies::CookieJar;
 
 /// A request on its way; see `Client::send_into`. Dropped before it is over, it closes the connection in use.
 pub struct InFlight<'a>(State<'a>);

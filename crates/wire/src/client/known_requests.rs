@@ -16,8 +16,8 @@ use crate::h2::Http2Head;
 use crate::payload::Payload;
 use crate::recent::Recent;
 use crate::request::{Method, Request};
+use crate::syntax::url::Url;
 use crate::tls::config::Offer;
-use crate::url::Url;
 
 /// A longer head is not kept.
 const LONGEST: usize = 4 << 10;

@@ -12,12 +12,12 @@ use std::borrow::Cow;
 
 use crate::client::exchange::Exchange;
 use crate::failure::{Failure, FailureKind, Step};
-use crate::mask::Mask;
 use crate::payload::Payload;
-use crate::percent::quote;
 use crate::request::{Method, Request};
 use crate::response::Response;
-use crate::url::Url;
+use crate::syntax::mask::Mask;
+use crate::syntax::percent::quote;
+use crate::syntax::url::Url;
 
 /// The request as it is at the current hop.
 pub(crate) struct Hop<'r> {

@@ -19,7 +19,6 @@ use crate::client::http1::connection::ConnectionInfo;
 use crate::client::route::connect::{self, Unopened};
 use crate::client::websocket::WebSocket;
 use crate::client::worker::context::IoContext;
-use crate::cookies::{CookieJar, cookie_header};
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::decode::{Fed, Handling, Place, ResponseReader};
@@ -31,8 +30,9 @@ use crate::io::upload::Upload;
 use crate::request::{BodyUse, Method};
 use crate::response::{Body, Response};
 use crate::room::{Held, Room};
+use crate::syntax::cookies::{CookieJar, cookie_header};
+use crate::syntax::url::Url;
 use crate::timings::Timings;
-use crate::url::Url;
 use crate::ws::handshake::{self, Agreement};
 use crate::ws::{DeflateOffer, MessageLimits};
 

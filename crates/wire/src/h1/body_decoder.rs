@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::framing::BodyFraming;
 use crate::Role;
-use crate::field::is_token;
+use crate::syntax::field::is_token;
 
 /// Bytes of one chunk size line.
 const MAX_SIZE_LINE: u32 = 4 << 10;

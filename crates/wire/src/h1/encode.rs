@@ -8,8 +8,8 @@
 use super::framing::BodyFraming;
 use super::reason::reason;
 use crate::failure::{Failure, FailureKind, Step};
-use crate::field::{is_token, is_value, push_decimal};
 use crate::request::Method;
+use crate::syntax::field::{is_token, is_value, push_decimal};
 
 /// What a request head is made of.
 pub(crate) struct RequestHead<'a> {

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 
 use super::framing::{BodyFraming, FramingError, FramingFields};
 use crate::Role;
-use crate::field::is_token;
+use crate::syntax::field::is_token;
 
 /// Headers accepted in one request.
 pub const MAX_HEADERS: usize = 128;

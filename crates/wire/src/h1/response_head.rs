@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use bytes::Bytes;
 
 use super::response_facts::Facts;
-use crate::field::is_token;
+use crate::syntax::field::is_token;
 
 /// Largest head, in bytes.
 pub(crate) const MAX_HEAD: usize = 10 << 20;

@@ -6,10 +6,10 @@
 use bytes::Bytes;
 
 use super::hpack_decode::FieldDecoder;
-use crate::field::{is_token, is_value, push_decimal};
 use crate::h1::reason::reason;
 use crate::h1::response_head::MAX_HEAD;
 use crate::response::Marks;
+use crate::syntax::field::{is_token, is_value, push_decimal};
 
 /// A longer block is not kept.
 const LONGEST: usize = 1 << 10;

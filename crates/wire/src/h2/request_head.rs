@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use super::static_table;
 use crate::failure::{Failure, FailureKind, Step};
-use crate::field::{is_token, is_value};
+use crate::syntax::field::{is_token, is_value};
 
 /// The head of a request, ready for a stream.
 #[derive(Debug)]

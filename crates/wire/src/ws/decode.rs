@@ -10,8 +10,8 @@ use super::deflate::Inflater;
 use super::extension::DeflateParams;
 use super::frame::{self, Header, MAX_CONTROL, MAX_HEADER, Opcode};
 use super::{Kind, Role, Violation, mask};
-use crate::codec::DecodeLimits;
 use crate::room::Held;
+use crate::syntax::codec::DecodeLimits;
 
 /// What a buffer may hold on to between messages: idle connections own next to nothing.
 const MOST_IDLE: usize = 1024;

@@ -6,7 +6,7 @@
 
 const NAME: &str = "permessage-deflate";
 
-use crate::field::is_token;
+use crate::syntax::field::is_token;
 
 /// What both sides agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

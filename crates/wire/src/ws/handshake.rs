@@ -7,8 +7,8 @@ use base64_simd::STANDARD;
 use sha1::{Digest, Sha1};
 
 use super::extension::{self, DeflateOffer, DeflateParams};
-use crate::field::is_token;
 use crate::h1::encode;
+use crate::syntax::field::is_token;
 
 /// RFC 6455 1.3.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";

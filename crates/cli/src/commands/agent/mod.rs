@@ -36,8 +36,10 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
 use crate::messages::Messages;
-use crate::private_folder::PrivateFolder;
-use crate::{descriptors, flags, machine, output};
+use crate::process::descriptors;
+use crate::process::machine;
+use crate::process::private_folder::PrivateFolder;
+use crate::{flags, output};
 
 use kept::KeptFrames;
 use progress::RunningPart;

@@ -18,16 +18,16 @@ use super::AgentTest;
 use super::kept::KeptFrames;
 use crate::commands::fleet::content::Second;
 use crate::commands::fleet::own_time;
-use crate::commands::run::drive::generator::{self, Circumstances};
 use crate::commands::run::drive::wall_clock::WallClock;
 use crate::commands::run::drive::watch::Watch;
-use crate::commands::run::end::save;
+use crate::commands::run::facts::generator::{self, Circumstances};
 use crate::commands::run::journal::Head;
 use crate::commands::run::journal::part::{Cause, LoggedMessages, PartCounts, PartEnd};
 use crate::commands::run::journal::part_journal::{PartJournal, PartTick};
+use crate::commands::run::journal::save;
 use crate::commands::run::start::outputs;
 use crate::exit_code::ExitCode;
-use crate::machine;
+use crate::process::machine;
 
 /// Where orders come from, and who hears of the last one.
 pub type Waiting = Option<(Receiver<AgentEvent>, Sender<Result<(), String>>)>;

@@ -11,7 +11,7 @@ use units::show::{percent, time};
 
 use super::content::{Brought, Second};
 use super::ended::{EndedBy, EndedLoad, EndedMember};
-use crate::commands::run::end::agents_report::AgentsReport;
+use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::journal::Record;
 use crate::commands::run::journal::part::{PartCounts, PartEnd};
 

@@ -174,7 +174,7 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::private_folder::PrivateFolder;
+    use crate::process::private_folder::PrivateFolder;
 
     fn packed(lines: &str) -> Vec<u8> {
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());

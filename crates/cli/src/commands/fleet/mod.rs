@@ -30,7 +30,7 @@ use crate::log::Logger;
 pub use open::start;
 
 use crate::commands::run::drive::progress::{Elsewhere, LoadBefore};
-use crate::commands::run::end::agents_report::AgentsReport;
+use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::journal::part::{Cause, PartEnd};
 use children::Children;
 use ended::{EndedBy, EndedLoad};

@@ -17,7 +17,7 @@ use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::private_folder::PrivateFolder;
+use crate::process::private_folder::PrivateFolder;
 
 /// A test that is ready to go out.
 pub struct PackedTest {

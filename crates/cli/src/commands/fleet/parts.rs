@@ -21,13 +21,13 @@ use units::date::rfc3339_ns;
 use wire::mask::Mask;
 
 use super::members::Members;
-use crate::commands::run::drive::generator::{Circumstances, Judged};
-use crate::commands::run::end::agents_report::AgentsReport;
-use crate::commands::run::end::save::{self, Facts};
-use crate::commands::run::end::timeline::Timeline;
+use crate::commands::run::facts::agents_report::AgentsReport;
+use crate::commands::run::facts::generator::{Circumstances, Judged};
 use crate::commands::run::journal::part::{Cause, PartEnd};
 use crate::commands::run::journal::reader::JournalReader;
 use crate::commands::run::journal::rebuild::{planned_scenarios, threshold_specs};
+use crate::commands::run::journal::save::{self, Facts};
+use crate::commands::run::journal::timeline::Timeline;
 use crate::commands::run::journal::{Head, JournalEntry, Record, TestPart};
 use crate::exit_code::ExitCode;
 

@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_state_is_found_again_and_dated_by_either_clock() {
-        let folder = crate::private_folder::PrivateFolder::make().unwrap();
+        let folder = crate::process::private_folder::PrivateFolder::make().unwrap();
         let file = StateFile::of(folder.path());
         assert_eq!(file.read(), Ok(None));
         let state = FleetState::of(1, 2, "a".into(), "c".into());

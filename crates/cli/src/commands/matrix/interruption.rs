@@ -15,7 +15,7 @@ pub fn is_asked() -> bool {
 
 /// From now on signals are heard.
 pub fn listen() -> Result<(), Failure> {
-    crate::signals::listen(|_| {
+    crate::process::signals::listen(|_| {
         if IS_ASKED.swap(true, Ordering::Relaxed) {
             output::finish_at_once();
             std::process::exit(ExitCode::Signal as i32);

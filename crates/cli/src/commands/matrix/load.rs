@@ -21,7 +21,7 @@ use super::process::{Group, wait_for};
 use super::script;
 use super::server::{Places, Running, plan_command, told};
 use crate::ci;
-use crate::machine::{self, Moment};
+use crate::process::machine::{self, Moment};
 
 /// What a load that is not measured is called in the names of its files.
 const WARM_UP: &str = "warm-up";

@@ -37,8 +37,10 @@ use self::store::Store;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer::{self, MatrixOrder, OrderTurn};
-use crate::progress::Screen;
-use crate::{machine, output, tables};
+use crate::output;
+use crate::process::machine;
+use crate::terminal::progress::Screen;
+use crate::terminal::tables;
 
 /// The `matrix` command with its flags.
 pub fn command() -> Command {

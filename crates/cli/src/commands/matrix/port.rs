@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use crate::listening::{self, Listening};
+use crate::process::listening::{self, Listening};
 
 /// Refuses a port that somebody listens on: the load would measure that one.
 pub fn must_be_free(port: &str) -> Result<(), String> {

@@ -8,7 +8,7 @@ use report::matrix::plan::Plan;
 use units::show::about;
 
 use crate::output::full_bar;
-use crate::progress::Screen;
+use crate::terminal::progress::Screen;
 
 /// Statistics of a server that are shown with a run; the others are in the result.
 const MOST_STATS: usize = 6;

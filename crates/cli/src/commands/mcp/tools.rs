@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::bounds::Bounds;
 use crate::ci::OF_JOBS;
-use crate::private_folder::PrivateFolder;
+use crate::process::private_folder::PrivateFolder;
 
 /// After it was asked to end, a test has so long for its teardown and its result.
 const PATIENCE: Duration = Duration::from_secs(20);

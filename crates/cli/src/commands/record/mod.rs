@@ -68,7 +68,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let listener =
         TcpListener::bind(address).map_err(|error| refused(format!("cannot listen on {address}: {error}")))?;
     let bound = listener.local_addr().unwrap_or(address);
-    let wait_for_signal = crate::signals::one()?;
+    let wait_for_signal = crate::process::signals::one()?;
     let exchanges: Arc<Mutex<Vec<Exchange>>> = Arc::default();
     let is_insecure = matches.get_flag("insecure");
     let proxy = proxy::Proxy { authority, is_insecure, exchanges: exchanges.clone(), held: Arc::default() };

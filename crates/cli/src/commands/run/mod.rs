@@ -2,6 +2,7 @@
 
 pub mod drive;
 pub mod end;
+pub mod facts;
 pub mod journal;
 pub mod start;
 
@@ -17,18 +18,20 @@ use crate::api::{Api, Board, Stage};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
-use crate::machine::Moment;
 use crate::messages::Messages;
-use crate::progress::Screen;
+use crate::process::descriptors;
+use crate::process::machine::Moment;
 use crate::quick::Quick;
+use crate::terminal::banner;
+use crate::terminal::progress::Screen;
 use crate::viewers::{LiveScreen, Viewers, WebPage};
-use crate::{banner, browser, called_as, descriptors, output};
+use crate::{browser, called_as, output};
 
 use drive::phases::Phases;
 use drive::{pause, progress};
-use end::agents_report::AgentsReport;
-use end::{finish, save, timeline};
-use journal::shards;
+use end::finish;
+use facts::agents_report::AgentsReport;
+use journal::{save, shards, timeline};
 use start::flags::Flags;
 pub use start::load::script_failure;
 use start::{fleet_flags, load, outputs, plan};

@@ -22,7 +22,7 @@ use super::lower::Lower;
 use super::normal::normal;
 use super::term::Term;
 use super::{MARK, parsed, span_range};
-use crate::source_kind::SourceKind;
+use crate::sources::source_kind::SourceKind;
 
 /// Source of a function that is looked at.
 const LONGEST: usize = 20_000;

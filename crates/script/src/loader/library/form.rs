@@ -12,7 +12,7 @@ use oxc_span::{GetSpan, Span};
 use sha2::{Digest, Sha256};
 
 use super::{MARK, parsed, span_range};
-use crate::source_kind::SourceKind;
+use crate::sources::source_kind::SourceKind;
 
 /// A class of the old kind: a function, and functions assigned to its prototype beside it.
 #[derive(Debug)]

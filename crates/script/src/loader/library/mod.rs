@@ -24,7 +24,7 @@ use oxc_span::{SourceType, Span};
 use self::assembly::assemblies;
 use self::form::{Export, LibraryForm, forms, signature, start_of};
 use crate::builtins::LibraryText;
-use crate::source_kind::SourceKind;
+use crate::sources::source_kind::SourceKind;
 
 /// Every text of the library writes this; what has it not is not parsed a second time.
 const MARK: &str = "form-data; name=";

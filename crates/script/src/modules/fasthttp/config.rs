@@ -14,7 +14,7 @@ use wire::settings::{ClientIdentity, Proxies, StepLimits};
 
 use crate::Vu;
 use crate::arguments::member;
-use crate::disk::Unopened;
+use crate::sources::disk::Unopened;
 
 const DEFAULT_DIAL: Duration = Duration::from_secs(5);
 

@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use crate::client::cancelled::Cancelled;
 use crate::client::http1::transaction::{Outcome, Work, due, step};
 use crate::client::http2::connection::{Drive, Slot};
 use crate::client::http2::upload::StreamUpload;
+use crate::client::worker::cancelled::Cancelled;
 use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;

@@ -16,10 +16,10 @@ use std::time::Instant;
 use bytes::Bytes;
 use socket2::{Domain, SockAddr, Type};
 
-use crate::client::cancelled::{Cancelled, CancelledCounter};
 use crate::client::http1::connection::Connection;
 use crate::client::http1::transaction::{Parties, Transaction, Work};
 use crate::client::route::endpoint::{Address, Endpoint, Route, Tunnel};
+use crate::client::worker::cancelled::{Cancelled, CancelledCounter};
 use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;

@@ -18,8 +18,8 @@ use crate::client::route::proxy::{Proxy, ProxyRules};
 use crate::client::route::socks::SocksRequest;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::settings::Settings;
+use crate::syntax::url::Url;
 use crate::tls::config::{Offer, TlsConfigs};
-use crate::url::Url;
 
 /// A test that makes up hosts must not fill the memory: past this the map begins again. Idle connections to forgotten
 /// origins are not found again and leave the pools as the oldest.

@@ -10,10 +10,10 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 
 use crate::addresses::{block_contains, parse_block};
-use crate::auth;
 use crate::client::route::socks::Login;
 use crate::settings::Settings;
-use crate::url::Url;
+use crate::syntax::auth;
+use crate::syntax::url::Url;
 
 /// RFC 1928.
 const SOCKS_PORT: u16 = 1080;

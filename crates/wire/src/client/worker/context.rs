@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::client::cancelled::CancelledCounter;
+use crate::client::worker::cancelled::CancelledCounter;
 use crate::client::worker::keeper::Http2Keeper;
 use crate::departures::Checker;
 use crate::h1::known_heads::KnownHeads;

@@ -1,13 +1,10 @@
 //! While the test runs: what drives it, watches it, and shows it.
 
-pub mod generator;
 pub mod observer;
 pub mod pace;
 pub mod pause;
 pub mod phases;
 pub mod progress;
 pub mod referee;
-pub mod samples;
-pub mod target_cpu;
 pub mod wall_clock;
 pub mod watch;

@@ -13,10 +13,10 @@ use metrics::{Aggregate, Contains, ErrorKind, Kind, MetricId, Registry, Snapshot
 use script::secrets::Secrets;
 use units::show;
 
-use crate::commands::run::drive::samples::Total;
 use crate::commands::run::drive::watch::Watch;
+use crate::commands::run::facts::samples::Total;
 use crate::live::{Chart, CheckLine, ErrorLine, Glance, IterationCounts, RequestCounts, ThresholdLine, UserCounts};
-use crate::scenario_line::scenario_line;
+use crate::terminal::scenario_line::scenario_line;
 
 /// Trends that have a chart when they have samples; those of the script come behind them.
 const TRENDS: [MetricId; 8] = [

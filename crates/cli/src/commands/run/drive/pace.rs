@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metrics::{Snapshot, builtin};
 
-use crate::commands::run::drive::samples::Total;
+use crate::commands::run::facts::samples::Total;
 use crate::live::Pace;
 
 /// Of requests; of iterations where there are none. None where nothing has ended.

@@ -20,7 +20,8 @@ use tokio::sync::watch;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::{output, signals};
+use crate::output;
+use crate::process::signals;
 
 /// How long the second signal waits for a summary that is nearly there.
 const MOMENT: Duration = Duration::from_millis(100);

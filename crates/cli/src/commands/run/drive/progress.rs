@@ -22,10 +22,10 @@ use crate::commands::run::drive::pause;
 use crate::commands::run::drive::referee::RefereeThread;
 use crate::commands::run::drive::wall_clock::WallClock;
 use crate::commands::run::drive::watch::Watch;
-use crate::commands::run::end::agents_report::AgentsReport;
-use crate::commands::run::end::save::Saving;
-use crate::commands::run::end::timeline::Timeline;
+use crate::commands::run::facts::agents_report::AgentsReport;
+use crate::commands::run::journal::save::Saving;
 use crate::commands::run::journal::shards::{Shards, ShippedPart};
+use crate::commands::run::journal::timeline::Timeline;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
 use crate::commands::run::start::plan::{Planned, SummaryColumns};
@@ -33,8 +33,8 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::live::Glance;
 use crate::log::Logger;
-use crate::machine;
-use crate::progress::Screen;
+use crate::process::machine;
+use crate::terminal::progress::Screen;
 
 /// How often thresholds are judged, in ticks of a second: k6 judges every two.
 const JUDGE_EVERY: u32 = 2;

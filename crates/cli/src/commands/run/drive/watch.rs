@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use engine::{Cause, Finding, Severity, Tick};
 
-use crate::commands::run::drive::generator::{Circumstances, facts};
 use crate::commands::run::drive::pace;
-use crate::commands::run::drive::samples::Samples;
+use crate::commands::run::facts::generator::{Circumstances, facts};
+use crate::commands::run::facts::samples::Samples;
 use crate::live::{Doubt, Pace, Trust, Word};
-use crate::machine::{self, Meanwhile, Moment};
+use crate::process::machine::{self, Meanwhile, Moment};
 
 /// A cause that was gone for so long is said again.
 const FORGOTTEN: Duration = Duration::from_secs(10);

@@ -13,24 +13,24 @@ use report::document::{self, MessageLogs};
 use script::ScriptError;
 use script::log::Level;
 
-use crate::commands::run::drive::generator::{Circumstances, Judged};
 use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::{Elsewhere, Ran};
 use crate::commands::run::drive::referee;
-use crate::commands::run::end::agents_report::AgentsReport;
 use crate::commands::run::end::findings::Findings;
-use crate::commands::run::end::save::{self, Facts, Kept, Saving, redacted_document};
 use crate::commands::run::end::summary::{self, Summary};
-use crate::commands::run::end::timeline::{OverTime, Timeline};
+use crate::commands::run::facts::agents_report::AgentsReport;
+use crate::commands::run::facts::generator::{Circumstances, Judged};
+use crate::commands::run::journal::save::{self, Facts, Kept, Saving, redacted_document};
+use crate::commands::run::journal::timeline::{OverTime, Timeline};
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer;
 use crate::log::Logger;
-use crate::machine;
 use crate::messages::Messages;
 use crate::output;
+use crate::process::machine;
 
 /// What the end of a run needs.
 pub struct Ending<'a> {

@@ -14,9 +14,13 @@
 pub mod frames;
 pub mod part;
 pub mod part_journal;
+pub mod planned_starts;
+pub mod plateau;
 pub mod reader;
 pub mod rebuild;
+pub mod save;
 pub mod shards;
+pub mod timeline;
 pub mod upload;
 
 use std::collections::BTreeMap;

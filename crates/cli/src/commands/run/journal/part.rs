@@ -8,7 +8,7 @@ use metrics::results::Results;
 use report::document::AgentLoad;
 use serde::{Deserialize, Serialize};
 
-use crate::machine;
+use crate::process::machine;
 
 /// Users and iterations of a part, as far as they are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

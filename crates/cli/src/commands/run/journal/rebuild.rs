@@ -15,9 +15,9 @@ use report::TrendStat;
 use report::document::{Document, Exit, Generator};
 use wire::mask::Mask;
 
-use crate::commands::run::end::save::{self, Facts};
-use crate::commands::run::end::timeline::Timeline;
 use crate::commands::run::journal::reader::JournalReader;
+use crate::commands::run::journal::save::{self, Facts};
+use crate::commands::run::journal::timeline::Timeline;
 use crate::commands::run::journal::{Head, JournalEntry, Record};
 use crate::exit_code::ExitCode;
 

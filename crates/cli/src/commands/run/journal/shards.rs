@@ -15,16 +15,16 @@ use metrics::Registry;
 use metrics::results::Results;
 use script::options::Options;
 
-use crate::commands::run::end::save;
 use crate::commands::run::journal::TestPart;
 use crate::commands::run::journal::part::{Cause, PartEnd};
 use crate::commands::run::journal::part_journal::{PartJournal, PartTick};
+use crate::commands::run::journal::save;
 use crate::commands::run::journal::upload::{self, Uploader};
 use crate::commands::run::start::flags::Flags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::machine;
-use crate::private_folder::PrivateFolder;
+use crate::process::machine;
+use crate::process::private_folder::PrivateFolder;
 
 /// Where this run's part goes.
 pub struct Shards {

@@ -19,11 +19,11 @@ use crate::archive::{self, Unpacked};
 use crate::builtins::BUILTINS;
 use crate::commands::run::start::flags::{Flags, ScriptKind, Serve};
 use crate::config;
-use crate::environment;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
-use crate::private_folder::PrivateFolder;
+use crate::process::environment;
+use crate::process::private_folder::PrivateFolder;
 
 /// The loaded script and the event loop on which init code, setup, teardown and handleSummary run.
 pub struct Script {

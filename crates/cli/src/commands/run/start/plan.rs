@@ -16,10 +16,10 @@ use wire::mask::Mask;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::limits;
 use crate::commands::run::start::load::{Script, script_failure};
-use crate::descriptors;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
+use crate::process::descriptors;
 use crate::secrets::masked_key;
 
 /// What is about to run.

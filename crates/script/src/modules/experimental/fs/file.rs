@@ -15,8 +15,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::disk::{Disk, Unopened};
 use crate::modules::experimental::named_error::NamedError;
+use crate::sources::disk::{Disk, Unopened};
 
 /// A file that a script has opened, shared by all handles of the process.
 #[derive(Debug)]

@@ -1,0 +1,288 @@
+//! The per-second series of a saved run: which samples belong to which interval.
+//!
+//! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the
+//! engine's clock; intervals count from the start of the run's clock, which is when the virtual users were made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::health::WorkerHealth;
+use engine::scenario::Scenario;
+use engine::{Health, Tick};
+use metrics::builtin;
+use metrics::results::TrendValue;
+use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, Snapshot};
+use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, StretchFigures, TargetSeconds};
+use report::steadiness;
+
+use crate::commands::run::facts::target_cpu::TargetCpu;
+use crate::commands::run::journal::Journal;
+use crate::commands::run::journal::planned_starts::planned_starts;
+use crate::commands::run::journal::plateau::plateau;
+
+/// A run over time.
+#[derive(Default)]
+pub struct OverTime {
+    /// All series.
+    pub seconds: document::Seconds,
+    /// Whether they were steady.
+    pub steadiness: Option<Steadiness>,
+    /// Requests by kind.
+    pub requests: Option<RequestBlocks>,
+    /// The generator.
+    pub generator: Option<GeneratorSeconds>,
+    /// When the scenarios started, by the run's clock.
+    pub began: Duration,
+}
+
+/// How the generator fared in an interval.
+struct Fared {
+    cores: f64,
+    busiest_share: f64,
+    lag_p99_ms: f64,
+    /// The target's, where it is known.
+    target_cores: Option<f64>,
+}
+
+/// Intervals and what came in during each.
+pub struct Timeline {
+    seconds: Seconds,
+    blocks: Blocks,
+    /// Where a result is kept, requests by kind.
+    requests: Option<RequestBlocks>,
+    /// How the generator fared, an entry an interval.
+    fared: Vec<Option<Fared>>,
+    /// The target beside it, looked at where a result is kept.
+    target: Option<TargetCpu>,
+    /// Where each is kept as it closes.
+    journal: Option<Journal>,
+    /// When the run's clock started.
+    began: Duration,
+    /// Up to where there are intervals, by the run's clock.
+    reached: Duration,
+    scenarios: (Duration, Duration),
+}
+
+impl Timeline {
+    /// Nothing yet, for all series or, where nobody keeps them, for those that tell how steady the run was.
+    pub fn new(registry: Arc<Registry>, is_kept: bool) -> Self {
+        let of_steadiness = vec![
+            builtin::HTTP_REQ_DURATION,
+            builtin::HTTP_REQS,
+            builtin::GRPC_REQ_DURATION,
+            builtin::ITERATION_DURATION,
+            builtin::ITERATIONS,
+            builtin::VUS,
+        ];
+        let seconds = if is_kept { Seconds::new(registry) } else { Seconds::only(registry, of_steadiness) };
+        Timeline {
+            seconds,
+            blocks: Blocks::default(),
+            requests: is_kept.then(RequestBlocks::default),
+            fared: Vec::new(),
+            target: None,
+            journal: None,
+            began: Duration::ZERO,
+            reached: Duration::ZERO,
+            scenarios: Default::default(),
+        }
+    }
+
+    /// The virtual users are made: the run's clock starts.
+    pub fn begin(&mut self, began: Duration) {
+        self.began = began;
+    }
+
+    /// Looks at the target too, which `--serve` started or not.
+    pub fn watch_target(&mut self, is_own: bool) {
+        self.target = self.requests.is_some().then(|| TargetCpu::new(is_own));
+        // The first look has nothing before it.
+        let _first = self.target.as_mut().and_then(|target| target.look(None));
+    }
+
+    /// Keeps each interval from now on in a journal, too.
+    pub fn keep(&mut self, journal: Journal) {
+        self.journal = Some(journal);
+    }
+
+    /// Why the journal is not written, said once.
+    pub fn journal_problem(&mut self) -> Option<String> {
+        self.journal.as_mut()?.problem()
+    }
+
+    /// So many bytes of the journal are on the disk; none where none is written.
+    pub fn journal_length(&self) -> Option<u64> {
+        self.journal.as_ref()?.settle()
+    }
+
+    /// An interval of a journal, and the scenarios' times up to then.
+    pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &[Snapshot]) {
+        self.scenarios = scenarios;
+        self.gather(interval.0, interval.1, samples);
+        self.reached = interval.1;
+    }
+
+    fn gather(&mut self, from: Duration, to: Duration, samples: &[Snapshot]) {
+        self.seconds.add(from, to, samples);
+        self.blocks.add(from, to, samples);
+        self.requests.iter_mut().for_each(|requests| requests.add(from, to, samples));
+        self.fared.push(None);
+    }
+
+    /// The scenarios start at this time of the engine's clock.
+    pub fn start(&mut self, start: Duration) {
+        self.reached = start.saturating_sub(self.began);
+        self.scenarios = (self.reached, self.reached);
+    }
+
+    /// A second of the scenarios. `port`: the only one of this machine that requests went to.
+    pub fn tick(&mut self, tick: &Tick, port: Option<u16>) {
+        let target_cores = self.target.as_mut().and_then(|target| target.look(port));
+        let is_empty = tick.snapshots.iter().all(Snapshot::is_empty);
+        let cut = tick.cut.saturating_sub(self.began);
+        // What a stuck worker left behind comes after the last cut; the moment of handing over is all that is known of
+        // it.
+        let end = if cut > self.reached { cut } else { tick.now.saturating_sub(self.began).max(self.reached) };
+        if end > self.reached || !is_empty {
+            self.scenarios.1 = end;
+            self.add(end, &tick.snapshots);
+            if let Some(fared) = self.fared.last_mut() {
+                *fared = Fared::of(&tick.lately, target_cores);
+            }
+        }
+        self.scenarios.1 = self.reached;
+    }
+
+    /// The interval that ends now.
+    fn add(&mut self, end: Duration, snapshots: &[Snapshot]) {
+        self.gather(self.reached, end, snapshots);
+        // A journal that is not written costs nothing more.
+        if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_written()) {
+            journal.add((self.reached, end), self.scenarios, snapshots);
+        }
+        self.reached = end;
+    }
+
+    /// What setup or teardown recorded, and how long it took.
+    pub fn aside(&mut self, took: Duration, snapshot: &Snapshot) {
+        if !snapshot.is_empty() {
+            self.add(self.reached + took, std::slice::from_ref(snapshot));
+        }
+    }
+
+    /// When the scenarios started and when they ended, by the run's clock.
+    pub fn scenarios(&self) -> (Duration, Duration) {
+        self.scenarios
+    }
+
+    /// How long the scenarios have run.
+    pub fn load(&self) -> Duration {
+        self.scenarios.1.saturating_sub(self.scenarios.0)
+    }
+
+    /// The series as a result document has them, and how steady the run was at a plateau of its plan.
+    pub fn finish<'a>(self, planned: impl Iterator<Item = &'a Scenario>) -> OverTime {
+        let planned: Vec<&Scenario> = planned.collect();
+        let plateau = plateau(planned.iter().copied());
+        let (began, blocks) = (self.scenarios.0, self.blocks);
+        let name = self.target.as_ref().and_then(TargetCpu::name);
+        let generator = self.requests.is_some().then(|| GeneratorSeconds {
+            target: name.and_then(|name| target(name, &self.fared)),
+            ..fared(&self.fared, &self.seconds, began, &planned)
+        });
+        let seconds = into_document(self.seconds, self.scenarios);
+        let mut steadiness = plateau.and_then(|plateau| steadiness::find(&seconds, plateau));
+        if let Some(steadiness) = &mut steadiness {
+            let stretch = steadiness.steady.filter(|_| steadiness.stretches.len() > 1);
+            steadiness.figures = stretch.and_then(|at| figures(&blocks, began, &steadiness.stretches[at]));
+        }
+        let generator = generator.filter(|generator| !generator.is_empty());
+        OverTime { seconds, steadiness, requests: self.requests, generator, began }
+    }
+}
+
+impl OverTime {
+    /// First and last second in which an error was seen, from the start of the scenarios.
+    pub fn times_of_error(&self, kind: &ErrorKind) -> Option<(f64, f64)> {
+        let span = self.requests.as_ref()?.span_of_error(kind)?;
+        Some(document::since(span, self.began))
+    }
+}
+
+impl Fared {
+    /// None of a coordinator, whose agents look at themselves.
+    fn of(lately: &Health, target_cores: Option<f64>) -> Option<Fared> {
+        let worst = |of: fn(&WorkerHealth) -> f64| lately.workers.iter().map(of).reduce(f64::max);
+        Some(Fared {
+            cores: lately.process_cores,
+            busiest_share: worst(|worker| worker.cpu_share)?,
+            lag_p99_ms: worst(|worker| worker.lag_p99_ms)?,
+            target_cores,
+        })
+    }
+}
+
+/// The columns of the generator, with what the plan asked for.
+fn fared(fared: &[Option<Fared>], gathered: &Seconds, began: Duration, scenarios: &[&Scenario]) -> GeneratorSeconds {
+    let column =
+        |of: fn(&Fared) -> f64| fared.iter().map(|fared| fared.as_ref().map(|fared| digits(of(fared)))).collect();
+    let planned = |(start, length): &(Duration, Duration)| {
+        let from = start.checked_sub(began)?;
+        let sum = planned_starts(scenarios, from, from + *length)?;
+        Some(digits(sum / length.as_secs_f64().max(1e-3)))
+    };
+    GeneratorSeconds {
+        cores: column(|fared| fared.cores),
+        busiest_share: column(|fared| fared.busiest_share),
+        lag_p99_ms: column(|fared| fared.lag_p99_ms),
+        planned_per_second: gathered.intervals().iter().map(planned).collect(),
+        target: None,
+    }
+}
+
+/// The target's column; none where nothing was measured.
+fn target(name: &str, fared: &[Option<Fared>]) -> Option<TargetSeconds> {
+    let cores = |fared: &Option<Fared>| fared.as_ref().and_then(|fared| fared.target_cores).map(digits);
+    let target = TargetSeconds { name: name.to_owned(), cores: fared.iter().map(cores).collect() };
+    target.mean().is_some().then_some(target)
+}
+
+/// To four digits: what a chart shows.
+fn digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+fn into_document(gathered: Seconds, scenarios: (Duration, Duration)) -> document::Seconds {
+    let (starts_s, lengths_s) = gathered.intervals().iter().map(|(s, l)| (seconds(*s), seconds(*l))).unzip();
+    document::Seconds {
+        starts_s,
+        lengths_s,
+        scenarios_start_s: seconds(scenarios.0),
+        scenarios_end_s: seconds(scenarios.1),
+        series: gathered.into_series().into_iter().map(document::Series::from).collect(),
+    }
+}
+
+/// What was measured in a stretch, whose times count from when the scenarios began.
+fn figures(blocks: &Blocks, began: Duration, stretch: &document::Stretch) -> Option<StretchFigures> {
+    /// Edges of a stretch are rounded to tenths, and seconds are cut when a worker wakes.
+    const SLACK: Duration = Duration::from_millis(300);
+    let at = |time_s: f64| began + Duration::from_secs_f64(time_s);
+    let (from, to, trend) = blocks.within(at(stretch.from_s).saturating_sub(SLACK), at(stretch.to_s) + SLACK)?;
+    let (trend, length) = (TrendValue::from(trend), (to - from).as_secs_f64());
+    let percentiles = [50.0, 90.0, 95.0, 99.0].into_iter();
+    Some(StretchFigures {
+        from_s: seconds(from.saturating_sub(began)),
+        to_s: seconds(to.saturating_sub(began)),
+        samples: trend.count(),
+        per_second: trend.count() as f64 / length,
+        avg: trend.avg(),
+        max: trend.max(),
+        percentiles: percentiles.filter_map(|percent| PercentileFigure::of(&trend, percent)).collect(),
+    })
+}
+
+/// To the tenth of a millisecond, which is more than a cut is exact.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e4).round() / 1e4
+}

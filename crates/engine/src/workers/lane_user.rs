@@ -1,0 +1,215 @@
+//! What a user of a lane does: ask its pacer, iterate, be counted, ask again.
+//!
+//! Resumed by the table of its lane. The common way, from the end of an iteration to the beginning of the next, is a
+//! call; what is rare (taking a user, going away, filling up an iteration) is a boxed future that the user waits for.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::pacer::{Next, Pace, Turn};
+use crate::vu::{IterationEnd, Progress, Users, VirtualUser};
+use crate::workers::lane::{Iterated, Lane, Times};
+use crate::workers::pool::Member;
+use crate::workers::run_queue::Resumable;
+use crate::workers::turns::BusyIterations;
+
+/// A user that is being taken from the pool or made; none when there will be none.
+pub(crate) type PendingMember<U> = Pin<Box<dyn Future<Output = Option<Member<U>>>>>;
+
+/// A user of a lane.
+pub(crate) struct LaneUser<F: Users, P> {
+    lane: Rc<Lane<F>>,
+    member: Option<Member<F::User>>,
+    pace: P,
+    state: State<F::User>,
+    /// Of the iteration that runs, or ran last.
+    times: Times,
+    turn: Turn,
+    /// Iterations begun.
+    begun: u64,
+    busy: BusyIterations,
+    /// Whether it has waited since the iteration began.
+    has_waited: bool,
+    /// The end of an iteration is the start of the next one, unless something was waited for in between.
+    last_end: Option<Duration>,
+    /// Told at the end how many were begun.
+    count: Option<Box<dyn FnOnce(u64)>>,
+}
+
+/// What it is doing.
+enum State<U> {
+    /// Nothing: the pacer is asked.
+    Between,
+    /// It waits for something new to ask.
+    Resting,
+    /// It iterates.
+    Iterating,
+    /// It waits for a user, for the iteration that is to begin or for none yet.
+    Taking(PendingMember<U>, Option<Turn>),
+    /// It waits for a time, and for the end of an iteration if it has a user.
+    Sleeping(Pin<Box<dyn Future<Output = ()>>>),
+}
+
+/// Whether a user goes on at once.
+enum Step {
+    Continue,
+    Return(Progress<()>),
+}
+
+impl<F: Users, P: Pace> LaneUser<F, P> {
+    /// A user who asks this pacer; one from the pool, unless another is being made. At its end `count` is told how
+    /// many iterations it began.
+    pub(crate) fn new(
+        lane: &Rc<Lane<F>>,
+        made: Option<PendingMember<F::User>>,
+        pace: P,
+        count: impl FnOnce(u64) + 'static,
+    ) -> LaneUser<F, P> {
+        let state = made.map_or(State::Between, |made| State::Taking(made, None));
+        LaneUser {
+            lane: Rc::clone(lane),
+            member: None,
+            pace,
+            state,
+            times: Times::default(),
+            turn: Turn::default(),
+            begun: 0,
+            busy: BusyIterations::default(),
+            has_waited: false,
+            last_end: None,
+            count: Some(Box::new(count)),
+        }
+    }
+
+    /// Asks what to do.
+    fn ask(&mut self) -> Step {
+        let worker = &self.lane.worker;
+        if worker.is_halted() {
+            return self.leave();
+        }
+        let now = self.last_end.take().unwrap_or_else(|| worker.clock.now());
+        match self.pace.next(now.saturating_sub(self.lane.start), self.begun) {
+            Next::Start(turn) if self.member.is_some() => self.begin(turn, now),
+            Next::Start(turn) => self.take(Some(turn)),
+            Next::Rest if self.member.is_some() => self.state = State::Resting,
+            Next::Rest => self.take(None),
+            Next::Away(until) => {
+                self.lane.return_user(self.member.take());
+                self.sleep(self.lane.start + until);
+            }
+            Next::Done => return self.leave(),
+        }
+        Step::Continue
+    }
+
+    fn take(&mut self, turn: Option<Turn>) {
+        self.state = State::Taking(Box::pin(Rc::clone(&self.lane).take_user()), turn);
+    }
+
+    fn sleep(&mut self, until: Duration) {
+        let worker = Rc::clone(&self.lane.worker);
+        self.state = State::Sleeping(Box::pin(async move { worker.sleep_until(until).await }));
+    }
+
+    fn leave(&mut self) -> Step {
+        self.lane.return_user(self.member.take());
+        self.count.take().into_iter().for_each(|count| count(self.begun));
+        Step::Return(Progress::Over(()))
+    }
+
+    fn begin(&mut self, turn: Turn, now: Duration) {
+        let member = self.member.as_mut().expect("whoever begins has a user");
+        let (times, iteration) = self.lane.begin(member, turn, now);
+        (self.times, self.turn, self.has_waited) = (times, turn, false);
+        member.user.begin(iteration);
+        self.state = State::Iterating;
+    }
+
+    fn end(&mut self, end: IterationEnd, context: &mut Context<'_>) -> Step {
+        let member = self.member.as_mut().expect("whoever iterates has a user");
+        self.state = State::Between;
+        self.begun += 1;
+        let Iterated { ended, lost } = self.lane.end(member, &self.times, end);
+        if let Some(text) = lost {
+            self.lane.release(member, self.turn);
+            self.lane.lose(self.member.take(), text);
+            return Step::Continue;
+        }
+        let least = self.lane.worker.min_iteration_duration;
+        if !least.is_zero() {
+            // Part of the iteration, but not of its measured time.
+            self.sleep((self.times.started + least).min(self.times.hard));
+            return Step::Continue;
+        }
+        self.lane.release(member, self.turn);
+        // A script that never waits must not keep the event loop from other tasks.
+        if self.busy.is_over(self.has_waited, ended) {
+            let given = pin!(tokio::task::yield_now()).poll(context);
+            debug_assert!(given.is_pending(), "the first poll of yield_now is pending");
+            return Step::Return(Progress::Waits);
+        }
+        self.last_end = Some(ended);
+        Step::Continue
+    }
+
+    /// What is not iterating.
+    #[inline(never)]
+    fn wait(&mut self, context: &mut Context<'_>) -> Step {
+        match &mut self.state {
+            State::Between | State::Iterating => {}
+            // When the test is stopped, the pacing ends all users.
+            State::Resting => match self.pace.poll_rest(context) {
+                Poll::Pending => return Step::Return(Progress::Waits),
+                Poll::Ready(()) => self.state = State::Between,
+            },
+            State::Taking(pending, turn) => match pending.as_mut().poll(context) {
+                Poll::Pending => return Step::Return(Progress::Waits),
+                Poll::Ready(None) => return self.leave(),
+                Poll::Ready(member) => {
+                    let turn = turn.take();
+                    (self.member, self.state) = (member, State::Between);
+                    if let Some(turn) = turn {
+                        self.begin(turn, self.lane.worker.clock.now());
+                    }
+                }
+            },
+            State::Sleeping(sleep) => match sleep.as_mut().poll(context) {
+                Poll::Pending => return Step::Return(Progress::Waits),
+                Poll::Ready(()) => {
+                    self.state = State::Between;
+                    self.member.iter().for_each(|member| self.lane.release(member, self.turn));
+                }
+            },
+        }
+        Step::Continue
+    }
+}
+
+impl<F: Users, P: Pace> Resumable for LaneUser<F, P> {
+    fn resume(&mut self, context: &mut Context<'_>) -> Progress<()> {
+        loop {
+            let step = match (&self.state, &mut self.member) {
+                (State::Iterating, Some(member)) => match member.user.resume(context) {
+                    Progress::Over(end) => self.end(end, context),
+                    Progress::Again => {
+                        self.has_waited = true;
+                        return Progress::Again;
+                    }
+                    Progress::Waits => {
+                        self.has_waited = true;
+                        return Progress::Waits;
+                    }
+                },
+                (State::Between, _) => self.ask(),
+                _ => self.wait(context),
+            };
+            if let Step::Return(progress) = step {
+                return progress;
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The engine: its runtime and memory, modules, and what of the language we add, replace or leave out.
+
+pub mod allocator;
+pub(crate) mod collation;
+pub mod exception;
+pub(crate) mod lazy_shape;
+pub(crate) mod parts;
+pub mod script_clock;
+pub(crate) mod text;
