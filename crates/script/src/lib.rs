@@ -27,14 +27,15 @@ pub mod secrets;
 pub mod series;
 mod shared;
 mod sources;
-pub mod test_clock;
-pub mod test_mark;
 pub mod unstamped;
 pub mod user;
 pub mod users;
 pub mod vu;
 pub mod web;
+mod whole_test;
 mod worker;
+
+pub use whole_test::{test_clock, test_mark};
 
 pub use sources::{disk, files, source_kind};
 

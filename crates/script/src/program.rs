@@ -17,11 +17,11 @@ use crate::options::Options;
 use crate::paths;
 use crate::referee::Referee;
 use crate::shared::{LoadOptions, Shared, Source};
-use crate::test_clock::TestClock;
-use crate::test_mark::TestMark;
 use crate::unstamped::Unstamped;
 use crate::user::{self, CallError, Exported, Job, JobEnd, Returned, UserFiber, stuck};
 use crate::vu::Role;
+use crate::whole_test::test_clock::TestClock;
+use crate::whole_test::test_mark::TestMark;
 use crate::worker::WorkerState;
 
 /// A user that belongs to no scenario: the first run of the init code, setup, teardown, summary.

@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::secrets::Secrets;
 use crate::sources::disk::Disk;
 use crate::sources::files::Files;
-use crate::test_clock::TestClock;
+use crate::whole_test::test_clock::TestClock;
 
 /// Where the entry script comes from.
 #[derive(Clone, Debug)]

@@ -27,10 +27,22 @@ pub enum Rule {
     Blob,
     /// A flag that two pages document.
     FlagDocument,
+    /// Source files of a folder.
+    FlatFolder,
+    /// One name for types of many crates.
+    SpreadName,
+    /// Long files with a header of one line.
+    ThinHeader,
+    /// Doc comments that repeat a name.
+    ShortDoc,
+    /// Parameters packed into tuples.
+    TupleParameter,
+    /// Big files in the history of the repository.
+    HistoryBlob,
 }
 
 /// Every rule, in the order in which findings are told.
-pub const RULES: [(Rule, &str); 11] = [
+pub const RULES: [(Rule, &str); 17] = [
     (Rule::Circle, "circle"),
     (Rule::FolderCircle, "folder-circle"),
     (Rule::Boundary, "boundary"),
@@ -42,6 +54,12 @@ pub const RULES: [(Rule, &str); 11] = [
     (Rule::UnusedPub, "unused-pub"),
     (Rule::Blob, "blob"),
     (Rule::FlagDocument, "flag-document"),
+    (Rule::FlatFolder, "flat-folder"),
+    (Rule::SpreadName, "spread-name"),
+    (Rule::ThinHeader, "thin-header"),
+    (Rule::ShortDoc, "short-doc"),
+    (Rule::TupleParameter, "tuple-parameter"),
+    (Rule::HistoryBlob, "history-blob"),
 ];
 
 impl fmt::Display for Rule {

@@ -29,12 +29,17 @@ fn of_package(package: &Package) -> Vec<Finding> {
 
 /// Type names that a crate defines more than once, tests left out, and where.
 pub fn duplicates(package: &Package) -> Vec<(String, Vec<String>)> {
+    type_names(package).into_iter().filter(|(_, places)| places.len() > 1).collect()
+}
+
+/// Type names that a crate defines, tests left out, and where.
+pub(super) fn type_names(package: &Package) -> BTreeMap<String, Vec<String>> {
     let mut types = Types { path: "", found: BTreeMap::new() };
     for source in package.sources.iter().filter(|source| source.place == Place::Product && !source.is_test) {
         types.path = &source.path;
         source.syntax.items.iter().for_each(|item| types.visit_item(item));
     }
-    types.found.into_iter().filter(|(_, places)| places.len() > 1).collect()
+    types.found
 }
 
 /// Visits every definition of a type, those in functions too.

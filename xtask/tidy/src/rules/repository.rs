@@ -1,12 +1,23 @@
 //! What is in the repository: no large files, and no flag that two pages document.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::finding::{Finding, Rule};
 use crate::workspace::Workspace;
 
 /// Bytes of a file.
 const BLOB: u64 = 200 * 1024;
+
+/// What is in the history already: only rewriting it would take these away. Named here and not in the allow-list,
+/// because a shallow clone does not have them.
+const PAST: [&str; 4] = [
+    "bench/results/2026-11-21-clients.matrix.json.gz",
+    "bench/results/2026-11-21-compare.json",
+    "bench/results/2026-11-21-responses.json",
+    "bench/results/2026-11-21-responses.matrix.json.gz",
+];
 
 pub fn findings(workspace: &Workspace) -> Vec<Finding> {
     let mut findings: Vec<Finding> = workspace.files.iter().filter_map(|(path, size)| blob(path, *size)).collect();
@@ -16,7 +27,42 @@ pub fn findings(workspace: &Workspace) -> Vec<Finding> {
     let texts =
         pages.filter_map(|path| Some((path.as_str(), std::fs::read_to_string(workspace.root.join(path)).ok()?)));
     findings.extend(flags(texts));
+    let past = history(&workspace.root).into_iter().filter(|(path, _)| !PAST.contains(&path.as_str()));
+    findings.extend(past.filter_map(|(path, size)| past_blob(&path, size)));
     findings
+}
+
+/// Paths of the history with the size of their largest version; empty where the history is not at hand.
+fn history(root: &Path) -> BTreeMap<String, u64> {
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(root).args(arguments).stderr(Stdio::null()).stdout(Stdio::piped());
+        command
+    };
+    let Ok(mut objects) = git(&["rev-list", "--objects", "HEAD"]).spawn() else { return BTreeMap::new() };
+    let listed = objects.stdout.take().map_or_else(Stdio::null, Stdio::from);
+    let sizes = git(&["cat-file", "--batch-check=%(objecttype) %(objectsize) %(rest)"]).stdin(listed).output();
+    // Waited for, so that it leaves no process behind; what it could not list is missing.
+    let _ = objects.wait();
+    let text = sizes.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let mut largest = BTreeMap::<String, u64>::new();
+    for line in text.lines() {
+        if let Some((size, path)) = line.strip_prefix("blob ").and_then(|rest| rest.split_once(' ')) {
+            let size: u64 = size.parse().unwrap_or_default();
+            let known = largest.entry(path.to_owned()).or_default();
+            *known = size.max(*known);
+        }
+    }
+    largest
+}
+
+fn past_blob(path: &str, size: u64) -> Option<Finding> {
+    (size > BLOB).then(|| Finding {
+        rule: Rule::HistoryBlob,
+        what: format!("{} KB in the history", size / 1024),
+        help: "take the commit back before it is pushed: what is in the history is cloned by everybody".to_owned(),
+        ..blob(path, size).expect("it is as large")
+    })
 }
 
 fn blob(path: &str, size: u64) -> Option<Finding> {

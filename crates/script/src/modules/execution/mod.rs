@@ -21,7 +21,7 @@ use host::object;
 use crate::Vu;
 use crate::arguments::text_or;
 use crate::builtins::ModuleDef;
-use crate::test_mark::TestMark;
+use crate::whole_test::test_mark::TestMark;
 use crate::{exception, go_error, web};
 use text_map::{TextStore, text_map};
 
