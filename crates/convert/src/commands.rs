@@ -3,6 +3,7 @@
 //! Only as much of a shell as finds where commands begin and end: quotes, comments, line ends behind a backslash,
 //! separators, redirections, substitutions. Nothing is run. Variables are marked, and known by their assignments.
 
+use data_encoding::HEXLOWER;
 use std::collections::HashMap;
 
 use crate::shell;
@@ -81,7 +82,7 @@ fn replaced(word: &str, known: &HashMap<String, String>) -> String {
 
 /// A variable as a mark within a word.
 pub(crate) fn marked(name: &str) -> String {
-    let hex: String = name.bytes().map(|b| format!("{b:02x}")).collect();
+    let hex = HEXLOWER.encode(name.as_bytes());
     format!("{}{hex}{}", MARK.0, MARK.1)
 }
 

@@ -1,5 +1,6 @@
 //! What an agent and its coordinator say to each other, and how it is written: postcard's format.
 
+use data_encoding::HEXLOWER;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,7 @@ pub struct Archive {
 
 impl fmt::Display for Archive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.hash[..8].iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&HEXLOWER.encode(&self.hash[..8]))
     }
 }
 

@@ -4,6 +4,7 @@
 //! HMAC-SHA256 over the place and the content. It hides nothing: who may read the store or the broker reads the
 //! messages. The secret itself is therefore never in one (`without_secret`).
 
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, Mac};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ impl Announcement {
 
 /// Under what name the messages of a run's token lie; it tells nothing of the secret.
 pub(crate) fn room(token: &Token) -> String {
-    token.fingerprint[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&token.fingerprint[..8])
 }
 
 impl Seal {

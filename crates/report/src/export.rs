@@ -4,6 +4,7 @@
 //! objects by name, and a threshold is `true` when it FAILED; in the data of handleSummary values have a level of their
 //! own, groups and checks are arrays, and `ok` means what it says.
 
+use data_encoding::HEXLOWER;
 use std::time::Duration;
 
 use md5::{Digest, Md5};
@@ -175,7 +176,7 @@ fn values(value: &Measured, stats: &[TrendStat], share_name: &str) -> Map<String
 
 /// k6 identifies groups and checks by the MD5 of their path.
 fn id(path: &str) -> String {
-    Md5::digest(path).iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&Md5::digest(path))
 }
 
 fn group_arrays(group: &GroupResult) -> Value {

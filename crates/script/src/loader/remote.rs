@@ -3,6 +3,7 @@
 //! Each load asks the network first, so that a changed module is seen; what came is kept in the cache directory and
 //! used, with a warning, when the network does not answer. Plain http is refused before this is reached.
 
+use data_encoding::HEXLOWER;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -103,8 +104,7 @@ async fn download(url: &str, worker: Rc<wire::ClientContext>) -> Result<String, 
 }
 
 fn cache_file(directory: &Path, url: &str) -> PathBuf {
-    let digest: String = Sha256::digest(url.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-    directory.join(digest)
+    directory.join(HEXLOWER.encode(&Sha256::digest(url.as_bytes())))
 }
 
 /// Written beside and renamed, so that a run that starts meanwhile never reads half of it. A cache that cannot be

@@ -3,6 +3,7 @@
 //! Digest is checked without memory: any nonce is accepted, the response must fit it. `qop` is `auth` or `none` (RFC
 //! 2069).
 
+use data_encoding::HEXLOWER;
 use md5::{Digest, Md5};
 use serde_json::json;
 use sha2::{Sha256, Sha512_256};
@@ -74,11 +75,10 @@ impl Algorithm {
     }
 
     fn hex(self, text: &str) -> String {
-        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect();
         match self {
-            Algorithm::Md5 => hex(&Md5::digest(text)),
-            Algorithm::Sha256 => hex(&Sha256::digest(text)),
-            Algorithm::Sha512256 => hex(&Sha512_256::digest(text)),
+            Algorithm::Md5 => HEXLOWER.encode(&Md5::digest(text)),
+            Algorithm::Sha256 => HEXLOWER.encode(&Sha256::digest(text)),
+            Algorithm::Sha512256 => HEXLOWER.encode(&Sha512_256::digest(text)),
         }
     }
 }

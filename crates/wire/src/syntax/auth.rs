@@ -7,6 +7,7 @@
 //! Invariant: nothing a server puts into a challenge can break out of the Authorization header. A user name that would
 //! is refused when the head is written.
 
+use data_encoding::HEXLOWER;
 use md5::{Digest, Md5};
 use sha2::{Sha256, Sha512_256};
 
@@ -179,7 +180,7 @@ impl Algorithm {
 fn hex_by<D: Digest>(feed: impl FnOnce(&mut dyn FnMut(&[u8]))) -> String {
     let mut hasher = D::new();
     feed(&mut |piece| hasher.update(piece));
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&hasher.finalize())
 }
 
 /// A client nonce: it makes answers differ, its secrecy protects nothing, so no cryptographic source is needed.

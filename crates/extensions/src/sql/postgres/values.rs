@@ -2,6 +2,7 @@
 
 use super::super::common::time::{SqlTime, Zone};
 use super::super::common::value::SqlValue;
+use data_encoding::HEXLOWER;
 
 /// Numbers of types in the catalogue pg_type.
 mod oid {
@@ -57,8 +58,7 @@ pub fn write(value: &SqlValue) -> Option<String> {
         SqlValue::Number(number) => number.to_string(),
         SqlValue::Text(text) => text.clone(),
         SqlValue::Bytes(content) => {
-            let digits: String = content.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("\\x{digits}")
+            format!("\\x{}", HEXLOWER.encode(content))
         }
         SqlValue::Time(time) => format!("{} {}{}", time.date(), time.clock(), time.offset()),
         SqlValue::List(list) => {

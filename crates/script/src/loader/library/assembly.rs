@@ -5,6 +5,7 @@
 //! whose hash is compared. Then `body()` alone is replaced: everything else of the class stays as it is written, so
 //! nothing else has to be known of it. What has no term or another form is not recognised.
 
+use data_encoding::HEXLOWER;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -69,7 +70,7 @@ pub(super) fn assemblies(code: &str, kind: SourceKind) -> Vec<AssemblyForm> {
                 return None;
             }
             let hash = Sha256::digest(format!("{body}\n{first}"));
-            let signature = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
+            let signature = HEXLOWER.encode(&hash[..16]);
             let Properties { list, boundary, part } = properties;
             Some(AssemblyForm { body: span, signature, list, boundary, part })
         });

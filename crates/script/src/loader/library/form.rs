@@ -1,5 +1,6 @@
 //! Classes of the old kind in a syntax tree: where they are, and the hash of their form.
 
+use data_encoding::HEXLOWER;
 use oxc_allocator::{Allocator, Vec as ArenaVec};
 use oxc_ast::ast::{
     AssignmentOperator, AssignmentTarget, Declaration, Directive, ExportDefaultDeclarationKind, Expression, Function,
@@ -170,7 +171,7 @@ pub(super) fn signature(code: &str, kind: SourceKind, form: &LibraryForm) -> Opt
         hash.update(format!("{name} {} {text}\n", text.len()));
     }
     // Half of it is plenty among a handful of texts.
-    Some(hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(HEXLOWER.encode(&hash.finalize()[..16]))
 }
 
 /// Gives names that depend on the form alone: to the class, and to what is declared within each of the functions. What

@@ -117,20 +117,10 @@ impl OutputEncoding {
     }
 }
 
-/// Lower-case hexadecimal digits of these bytes.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use data_encoding::HEXLOWER;
 
     #[test]
     fn digests_are_those_of_the_standards() {
@@ -148,7 +138,7 @@ mod tests {
             hasher.update(b"a");
             hasher.digest();
             hasher.update(b"bc");
-            assert_eq!(hex(&hasher.digest()), expected, "{name}");
+            assert_eq!(HEXLOWER.encode(&hasher.digest()), expected, "{name}");
         }
         assert_eq!(Algorithm::named("sha512").map(|a| a.hasher().digest().len()), Some(64));
         assert_eq!(Algorithm::named("sha384").map(|a| a.hasher().digest().len()), Some(48));
@@ -161,10 +151,10 @@ mod tests {
         mac.update(b"what do ya want ");
         mac.update(b"for nothing?");
         let expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
-        assert_eq!(hex(&mac.digest()), expected);
+        assert_eq!(HEXLOWER.encode(&mac.digest()), expected);
         let long = [0xaa; 131];
         let mut mac = Algorithm::Sha256.keyed(&long);
         mac.update(b"Test Using Larger Than Block-Size Key - Hash Key First");
-        assert_eq!(hex(&mac.digest()), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+        assert_eq!(HEXLOWER.encode(&mac.digest()), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod digest;
 
+use data_encoding::HEXLOWER;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -15,7 +16,7 @@ use host::js::{ArrayBuffer, Ctx, Function, IntoJs, Object, Result, Value};
 use crate::arguments::{require_bytes, text_or};
 use crate::builtins::ModuleDef;
 use crate::go_error;
-use digest::{Algorithm, Hasher, OutputEncoding, hex};
+use digest::{Algorithm, Hasher, OutputEncoding};
 
 /// Larger requests are a mistake of the script, not a wish (the Web's `getRandomValues` stops at 64 KiB).
 const MOST_RANDOM_BYTES: f64 = 1024.0 * 1024.0 * 1024.0;
@@ -90,7 +91,7 @@ fn create_hmac<'js>(ctx: Ctx<'js>, algorithm: Opt<Value<'js>>, key: Opt<Value<'j
 }
 
 fn hex_encode<'js>(ctx: Ctx<'js>, input: Opt<Value<'js>>) -> Result<String> {
-    require_bytes(&ctx, input.0, hex)
+    require_bytes(&ctx, input.0, |bytes| HEXLOWER.encode(bytes))
 }
 
 fn random_bytes<'js>(ctx: Ctx<'js>, size: Opt<host::js::Coerced<f64>>) -> Result<ArrayBuffer<'js>> {
@@ -140,7 +141,7 @@ fn hasher_object<'js>(ctx: Ctx<'js>, hasher: Box<dyn Hasher>) -> Result<Object<'
 fn present<'js>(ctx: Ctx<'js>, digest: Vec<u8>, output: Opt<Value<'js>>) -> Result<Value<'js>> {
     let name = text_or(&ctx, output, "")?;
     match OutputEncoding::named(&name) {
-        Some(OutputEncoding::Hex) => hex(&digest).into_js(&ctx),
+        Some(OutputEncoding::Hex) => HEXLOWER.encode(&digest).into_js(&ctx),
         Some(OutputEncoding::Base64(variant)) => variant.encode(&digest).into_js(&ctx),
         Some(OutputEncoding::Binary) => Ok(array_buffer(&ctx, digest)?.into_value()),
         None => {

@@ -183,7 +183,7 @@ mod tests {
         // Test case 13 of the specification of GCM: a key and an iv of zeros, no text.
         let mode = Mode::Gcm { iv: vec![0; 12], additional: Vec::new(), tag_bits: 128 };
         let tag = mode.apply(Direction::Encrypt, &[0; 32], Vec::new()).expect("it can be encrypted");
-        assert_eq!(crate::modules::crypto::digest::hex(&tag), "530f8afbc74536b9a963b4f1c4cb738b");
+        assert_eq!(data_encoding::HEXLOWER.encode(&tag), "530f8afbc74536b9a963b4f1c4cb738b");
         // A shorter tag is the beginning of the whole one; RustCrypto makes it.
         let mode = Mode::Gcm { iv: vec![0; 12], additional: Vec::new(), tag_bits: 96 };
         assert_eq!(mode.apply(Direction::Encrypt, &[0; 32], Vec::new()), Ok(tag[..12].to_vec()));

@@ -14,6 +14,7 @@ mod operations;
 mod rsa_keys;
 mod subtle;
 
+use data_encoding::HEXLOWER;
 use host::js::function::Constructor;
 use host::js::object::{Accessor, Property};
 use host::js::prelude::This;
@@ -81,7 +82,7 @@ fn random_uuid(ctx: Ctx<'_>) -> host::js::Result<String> {
     // RFC 9562 section 5.4: version 4, variant 10.
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = HEXLOWER.encode(&bytes);
     Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
 }
 

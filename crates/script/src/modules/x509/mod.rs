@@ -4,6 +4,7 @@
 
 mod certificate;
 
+use data_encoding::HEXLOWER;
 use host::intrinsics;
 use host::js::function::Opt;
 use host::js::{Ctx, Function, Object, Result, Value};
@@ -11,7 +12,6 @@ use host::js::{Ctx, Function, Object, Result, Value};
 use crate::arguments::text_or;
 use crate::builtins::ModuleDef;
 use crate::go_error;
-use crate::modules::crypto::digest::hex;
 use certificate::{Facts, NameFacts, PublicKeyFacts};
 
 /// The module.
@@ -134,6 +134,6 @@ fn public_key<'js>(ctx: &Ctx<'js>, key: &PublicKeyFacts) -> Result<Value<'js>> {
 /// A BigInt.
 fn number<'js>(ctx: &Ctx<'js>, bytes: &[u8]) -> Result<Value<'js>> {
     intrinsics::for_source(ctx, "BigInt")?;
-    let digits = format!("0x{}", hex(if bytes.is_empty() { &[0] } else { bytes }));
+    let digits = format!("0x{}", HEXLOWER.encode(if bytes.is_empty() { &[0] } else { bytes }));
     ctx.globals().get::<_, Function<'js>>("BigInt")?.call((digits,))
 }

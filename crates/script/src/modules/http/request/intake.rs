@@ -6,6 +6,7 @@
 //! the sender slows down to the pace of the script. Only the body of a 2xx answer comes here; others are in `body` as
 //! usual.
 
+use data_encoding::HEXLOWER;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -75,12 +76,8 @@ impl Intake {
     pub fn digest_of(&self, exchange: Option<&Exchange>) -> Option<String> {
         let Intake::Hash(digest) = self else { return None };
         let is_streamed = matches!(exchange?.outcome.as_ref().ok()?.body, Body::Discarded(_));
-        is_streamed.then(|| hex(&digest.hasher.borrow().digest()))
+        is_streamed.then(|| HEXLOWER.encode(&digest.hasher.borrow().digest()))
     }
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A digest over what arrives.
@@ -186,7 +183,7 @@ mod tests {
         let Ok(Intake::Hash(digest)) = Intake::hash("sha256") else { panic!("sha256 is known") };
         digest.take(b"ab");
         digest.take(b"c");
-        assert!(hex(&digest.hasher.borrow().digest()).starts_with("ba7816bf8f01cfea"));
+        assert!(HEXLOWER.encode(&digest.hasher.borrow().digest()).starts_with("ba7816bf8f01cfea"));
         let refusal = Intake::hash("crc").err().expect("crc is no digest");
         assert!(refusal.message.starts_with("hash is \"crc\", expected one of md4, md5, sha1, sha256"));
     }
