@@ -53,7 +53,7 @@ pub struct Loaded {
 /// Runs the init code.
 pub fn load(matches: &ArgMatches, passes_env: bool) -> Result<Loaded, Failure> {
     let flags = Flags::read(matches, None, passes_env)?;
-    let log = Arc::new(Logger::new(&flags.log)?.hiding(flags.secrets.clone()));
+    let log = Arc::new(Logger::new(&flags.shown.log)?.hiding(flags.test.secrets.clone()));
     let registry = Registry::new();
     let layers = Layers::read(&flags, matches, None, &log)?;
     let script = load::script(&flags, None, layers.without_script(), log.clone(), registry.clone())?;

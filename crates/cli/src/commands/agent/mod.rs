@@ -113,7 +113,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let archive = folder.path().join("archive.tar");
     let run_matches = as_run(matches, &archive)?;
     let flags = Flags::of_agent(&run_matches)?;
-    let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
+    let log = Arc::new(Logger::new(&flags.shown.log)?.folding().hiding(flags.test.secrets.clone()));
     let is_local = matches.get_flag("with-parent");
     if is_local {
         leave_with_parent();
@@ -345,16 +345,16 @@ fn prepare(
 ) -> Result<(Flags, Script, Planned), Failure> {
     let settings = &received.settings;
     registry.set_details(settings.details);
-    flags.no_thresholds = settings.no_thresholds;
-    flags.features.clone_from(&settings.features);
-    flags.accept_late = settings.accept_late;
-    flags.outputs = settings.outputs.iter().map(|output| ::outputs::for_agent(output, received.index)).collect();
-    flags.system_env.extend(settings.output_env.clone());
+    flags.verdict.no_thresholds = settings.no_thresholds;
+    flags.test.features.clone_from(&settings.features);
+    flags.verdict.accept_late = settings.accept_late;
+    flags.kept.outputs = settings.outputs.iter().map(|output| ::outputs::for_agent(output, received.index)).collect();
+    flags.test.system_env.extend(settings.output_env.clone());
     let layers = Layers::of_agent(&flags, settings.trusted_pem.clone());
     let script = load::script(&flags, None, layers.without_script(), log.clone(), registry.clone())?;
     let mut options = layers.with_script(&script, log)?;
     options.set_part(received.index.into(), received.of.into());
-    if !flags.outputs.is_empty() {
+    if !flags.kept.outputs.is_empty() {
         // Receivers tell the series of many processes apart by it.
         let tags = options.tags.get_or_insert_default();
         tags.entry(String::from("agent")).or_insert_with(|| received.index.to_string());

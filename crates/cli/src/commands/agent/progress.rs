@@ -145,7 +145,7 @@ impl<'a> RunningPart<'a> {
         let script = test.script.program.entry();
         let script = script.strip_prefix("file://").unwrap_or(script).to_owned();
         let (head, part) = (Head { script, ..head }, test.part(bound_ns));
-        let secrets = Arc::clone(&test.flags.secrets);
+        let secrets = Arc::clone(&test.flags.test.secrets);
         let journal = PartJournal::begin(self.dir, head, part, self.registry.clone(), secrets);
         self.kept.in_journal(journal.path());
         self.journal = Some(journal);
@@ -174,7 +174,7 @@ impl<'a> RunningPart<'a> {
         if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
             let program = &self.test.script.program;
             let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
-            let said = said.filter(|_| !self.test.flags.accept_late);
+            let said = said.filter(|_| !self.test.flags.verdict.accept_late);
             said.iter().for_each(|text| self.say(Level::Warning, text));
         }
         let Some(start) = self.started else { return };
@@ -257,7 +257,7 @@ impl<'a> RunningPart<'a> {
             is_target_here: program.is_target_here(),
             allowed_cores: machine::allowed_cores(),
             machine: machine::Meanwhile::between(&self.machine, &machine::Moment::now()),
-            accept_late: self.test.flags.accept_late,
+            accept_late: self.test.flags.verdict.accept_late,
             lost: outputs::losses(of_outputs).collect(),
             ..Circumstances::default()
         };

@@ -39,8 +39,8 @@ pub fn start<'a>(
     log: &'a Logger,
 ) -> Result<Box<dyn Elsewhere + 'a>, Failure> {
     let flags = test.flags;
-    let own = flags.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
-    let file = flags.save.as_deref().map(StateFile::of).filter(|_| own.waits());
+    let own = flags.load.fleet.as_ref().ok_or_else(|| failed(String::from("bug: no agents were asked for")))?;
+    let file = flags.kept.save.as_deref().map(StateFile::of).filter(|_| own.waits());
     let left = left_before(own, file.as_ref(), log)?;
     let is_known = left.is_some() || own.credentials.as_ref().is_some_and(|path| path.exists());
     let credentials = known_or_new(left.as_ref(), own)?;
@@ -59,7 +59,7 @@ pub fn start<'a>(
     if resumed.is_none() {
         keep_before_the_start(file.as_ref(), &FleetState { setup: handed.clone(), ..state.clone() }, log);
     }
-    let messages = match flags.save.as_deref().filter(|_| packed.settings.saves_messages && ended.is_none()) {
+    let messages = match flags.kept.save.as_deref().filter(|_| packed.settings.saves_messages && ended.is_none()) {
         Some(dir) => Some(MessageFiles::prepare(dir)?),
         None => None,
     };
@@ -113,7 +113,7 @@ fn call(
     let address = own.backing.url().unwrap_or_else(|| shown(own, address));
     let invitation = Invitation { token: credentials.token(), address };
     if !own.waits() {
-        let children = Children::start(test.matches, (own.agents, test.flags.workers), &invitation)?;
+        let children = Children::start(test.matches, (own.agents, test.flags.load.workers), &invitation)?;
         return Ok((thread, children));
     }
     if let Some(is_known) = is_waited_for {

@@ -37,12 +37,12 @@ impl PackedTest {
             let text = "--agents divides the test into segments itself: leave the option 'executionSegment' out";
             return Err(Failure::new(ExitCode::InvalidConfig, text));
         }
-        if flags.serve.is_some() && flags.fleet.as_ref().is_some_and(|fleet| fleet.waits()) {
+        if flags.load.serve.is_some() && flags.load.fleet.as_ref().is_some_and(|fleet| fleet.waits()) {
             let text = "--serve starts a target that this machine alone reaches: agents of other machines need an \
                         address in the script";
             return Err(Failure::new(ExitCode::Generic, text));
         }
-        let mut env: BTreeMap<String, String> = flags.given_env.clone();
+        let mut env: BTreeMap<String, String> = flags.test.given_env.clone();
         env.extend(
             target.iter().flat_map(|target| load::addresses(target)).map(|(name, address)| (name.to_owned(), address)),
         );
@@ -57,14 +57,14 @@ impl PackedTest {
         let folder = PrivateFolder::make().map_err(failed)?;
         let archive = write(packed, &place(&folder)).map_err(failed)?;
         let settings = Settings {
-            no_thresholds: flags.no_thresholds,
-            breakdown: flags.summary_mode == Some(SummaryMode::Full),
-            details: flags.save.is_some(),
-            features: flags.features.clone(),
+            no_thresholds: flags.verdict.no_thresholds,
+            breakdown: flags.shown.summary_mode == Some(SummaryMode::Full),
+            details: flags.kept.save.is_some(),
+            features: flags.test.features.clone(),
             trusted_pem: trusted_pem.clone(),
-            accept_late: flags.accept_late,
-            saves_messages: flags.save_messages && test.saves,
-            outputs: flags.outputs.clone(),
+            accept_late: flags.verdict.accept_late,
+            saves_messages: flags.kept.save_messages && test.saves,
+            outputs: flags.kept.outputs.clone(),
             output_env: output_env(flags),
         };
         Ok(PackedTest { folder, archive, settings })
@@ -92,7 +92,7 @@ impl PackedTest {
 /// What outputs of agents have to know; nothing where there are none, because some of it is secret.
 fn output_env(flags: &Flags) -> BTreeMap<String, String> {
     let is_of_output = |name: &String| name.starts_with("K6_") || name.starts_with("OTEL_");
-    let all = flags.system_env.iter().filter(|(name, _)| !flags.outputs.is_empty() && is_of_output(name));
+    let all = flags.test.system_env.iter().filter(|(name, _)| !flags.kept.outputs.is_empty() && is_of_output(name));
     all.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

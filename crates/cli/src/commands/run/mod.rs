@@ -39,8 +39,8 @@ use start::{fleet_flags, load, outputs, plan};
 /// Runs a test: a script, or what a URL stands for.
 pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: progress::Start) -> Result<ExitCode, Failure> {
     let flags = Flags::read(matches, quick, true)?;
-    let log = Arc::new(Logger::new(&flags.log)?.folding().hiding(flags.secrets.clone()));
-    flags.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
+    let log = Arc::new(Logger::new(&flags.shown.log)?.folding().hiding(flags.test.secrets.clone()));
+    flags.test.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
     warn_of_slow_lookups(&log);
     let ended = run(matches, flags, log.clone(), start);
     log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
@@ -84,9 +84,9 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: progress::St
     let (saving, messages) = prepare_saving(&flags, &log)?;
     let saves = saving.as_ref().is_some_and(save::Saving::is_writable);
     let stopper = Stopper::new();
-    let board = flags.address.as_ref().map(|_| Board::new(stopper.clone()));
+    let board = flags.load.address.as_ref().map(|_| Board::new(stopper.clone()));
     let phases = Phases::listen(stopper.clone())?;
-    let beside = flags.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
+    let beside = flags.load.serve.as_ref().map(|serve| load::start_target(serve, &flags, &log)).transpose()?;
     let target = beside.as_ref().map(|beside| &beside.server);
     let registry = registry(&flags, saving.is_some(), &log);
     let layers = load::Layers::read(&flags, matches, target, &log)?;
@@ -97,7 +97,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: progress::St
     log_details(&script, &planned, &log);
     check_descriptors(&flags, &planned)?;
     let outputs = outputs::open(&flags, &planned, &registry, &log)?;
-    let shards = flags.shards.as_ref().map(|url| shards::Shards::open(url, &planned.options)).transpose()?;
+    let shards = flags.kept.shards.as_ref().map(|url| shards::Shards::open(url, &planned.options)).transpose()?;
     let _api = open_to_clients(&flags, &planned, board.as_ref(), &log)?;
     let (screen, _page) = announce(&flags, &planned, &log);
     let aggregate = Aggregate::new(registry.clone(), planned.thresholds.clone());
@@ -117,7 +117,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: progress::St
     let before = Moment::now();
     let test =
         progress::Test { flags: &flags, matches, planned: &planned, script: &script, target, trusted_pem, saves };
-    let mut elsewhere = flags.fleet.as_ref().map(|_| start(&test, &registry, &log)).transpose()?;
+    let mut elsewhere = flags.load.fleet.as_ref().map(|_| start(&test, &registry, &log)).transpose()?;
     let ran = drive.finish_scenarios(planned, aggregate, elsewhere.as_deref_mut());
     let (agents, ran) = let_go(elsewhere.as_deref_mut(), ran)?;
     let ending = finish::Ending {
@@ -133,7 +133,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: progress::St
         before,
     };
     let code = end(&ending, (ran, outputs), board.as_deref())?;
-    if flags.lingers {
+    if flags.load.lingers {
         let service = pause::Service { script: &script, registry: &registry, log: &log };
         pause::linger(&phases, &stopper, board.as_deref(), &service);
     }
@@ -170,7 +170,7 @@ fn let_go(
 
 /// Agents have descriptors of their own.
 fn check_descriptors(flags: &Flags, planned: &plan::Planned) -> Result<(), Failure> {
-    match flags.fleet {
+    match flags.load.fleet {
         None => descriptors::check(planned.plan.requirements().max_vus, flags.descriptors_per_vu()),
         Some(_) => Ok(()),
     }
@@ -178,25 +178,26 @@ fn check_descriptors(flags: &Flags, planned: &plan::Planned) -> Result<(), Failu
 
 /// Tells the script's requests who looks at them.
 fn connect(script: &load::Script, flags: &Flags, messages: Option<&Arc<Messages>>) {
-    flags.referee.iter().for_each(|address| script.program.referee().switch_on(address.as_deref()));
+    flags.verdict.referee.iter().for_each(|address| script.program.referee().switch_on(address.as_deref()));
     messages.into_iter().for_each(|messages| script.program.log_messages(messages.clone()));
 }
 
 /// The metrics of the run: all that there are before its script is read.
 fn registry(flags: &Flags, is_saved: bool, log: &Logger) -> Arc<Registry> {
     let registry = Registry::new();
-    registry.set_details(is_saved || flags.shards.is_some() || flags.export().is_some());
-    flags.quick.iter().for_each(|quick| quick.prepare(&registry, log));
+    registry.set_details(is_saved || flags.kept.shards.is_some() || flags.export().is_some());
+    flags.test.quick.iter().for_each(|quick| quick.prepare(&registry, log));
     registry
 }
 
 /// Where the result goes, and the messages beside it.
 fn prepare_saving(flags: &Flags, log: &Arc<Logger>) -> Result<(Option<save::Saving>, Option<Arc<Messages>>), Failure> {
-    let saving = flags.save.as_deref().map(|dir| save::Saving::prepare(dir, log)).transpose()?;
+    let saving = flags.kept.save.as_deref().map(|dir| save::Saving::prepare(dir, log)).transpose()?;
     // Agents log what they receive, and send it here.
-    let can_log =
-        flags.save_messages && flags.fleet.is_none() && saving.as_ref().is_some_and(save::Saving::is_writable);
-    let logged = flags.save.as_deref().filter(|_| can_log);
+    let can_log = flags.kept.save_messages
+        && flags.load.fleet.is_none()
+        && saving.as_ref().is_some_and(save::Saving::is_writable);
+    let logged = flags.kept.save.as_deref().filter(|_| can_log);
     let messages = logged.map(|dir| Messages::prepare(dir, log.clone())).transpose()?;
     Ok((saving, messages))
 }
@@ -209,7 +210,7 @@ fn open_to_clients(
     log: &Logger,
 ) -> Result<Option<Api>, Failure> {
     pause::announce(planned, board.map(Arc::as_ref))?;
-    let (Some(address), Some(board)) = (&flags.address, board) else { return Ok(None) };
+    let (Some(address), Some(board)) = (&flags.load.address, board) else { return Ok(None) };
     let api = Api::start(address, Arc::clone(board))?;
     if let Some(address) = api.address() {
         log.write(Level::Info, &format!("the REST API listens at http://{address}/v1/status"), &[]);
@@ -219,9 +220,9 @@ fn open_to_clients(
 
 /// Starts the page. As in k6, a run that cannot show itself goes on.
 fn open_page(flags: &Flags, planned: &plan::Planned, log: &Logger) -> Option<Arc<WebPage>> {
-    let web = flags.web.as_ref()?;
+    let web = flags.shown.web.as_ref()?;
     let (host, port) = web.listen.as_ref()?;
-    let title = planned.options.url_mask().url(&flags.script).into_owned();
+    let title = planned.options.url_mask().url(&flags.test.script).into_owned();
     match WebPage::start((host, *port), web.period, title) {
         Ok(page) => {
             log.write(Level::Info, &format!("the page of this run is at {}", page.url()), &[]);
@@ -245,16 +246,22 @@ fn open_page(flags: &Flags, planned: &plan::Planned, log: &Logger) -> Option<Arc
 fn announce(flags: &Flags, planned: &plan::Planned, log: &Logger) -> (Screen, Option<Arc<WebPage>>) {
     let page = open_page(flags, planned, log);
     // Standard output belongs to a program, or to an output that writes there.
-    let screen = match flags.answers_json || ::outputs::take_stdout(&flags.outputs) {
-        true => Screen::on_stderr(flags.quiet),
-        false => Screen::new(flags.quiet, flags.color()),
+    let screen = match flags.shown.answers_json || ::outputs::take_stdout(&flags.kept.outputs) {
+        true => Screen::on_stderr(flags.shown.quiet),
+        false => Screen::new(flags.shown.quiet, flags.color()),
     };
     let needs = planned.plan.requirements();
     let scenarios: Vec<_> = planned.plan.scenarios().collect();
-    let address = planned.options.url_mask().url(&flags.script).into_owned();
-    let place = flags.fleet.as_ref().map_or_else(|| String::from("local"), fleet_flags::FleetFlags::place);
+    let address = planned.options.url_mask().url(&flags.test.script).into_owned();
+    let place = flags.load.fleet.as_ref().map_or_else(|| String::from("local"), fleet_flags::FleetFlags::place);
     let banner = banner::banner((&address, &place), planned.share, &scenarios, needs.max_vus, needs.duration);
     screen.say(&screen.columns().map_or_else(|| banner.clone(), |columns| banner::fit(&banner, columns)));
-    let live = LiveScreen::new(flags.screen, &flags.system_env, called_as::is_k6(), address, !flags.log.no_color);
+    let live = LiveScreen::new(
+        flags.shown.screen,
+        &flags.test.system_env,
+        called_as::is_k6(),
+        address,
+        !flags.shown.log.no_color,
+    );
     (screen.watched_by(Viewers::new(live, page.clone())), page)
 }

@@ -26,7 +26,7 @@ use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::journal::save::Saving;
 use crate::commands::run::journal::shards::{Shards, ShippedPart};
 use crate::commands::run::journal::timeline::Timeline;
-use crate::commands::run::start::flags::Flags;
+use crate::commands::run::start::flags::{Flags, LoadFlags};
 use crate::commands::run::start::load::Script;
 use crate::commands::run::start::plan::{Planned, SummaryColumns};
 use crate::exit_code::ExitCode;
@@ -227,7 +227,7 @@ impl<'a> Drive<'a> {
             columns: planned.columns,
             wall: WallClock::now(),
             watch: None,
-            observer: Observer::new(self.registry.clone(), self.flags.secrets.clone(), self.screen.is_watched()),
+            observer: Observer::new(self.registry.clone(), self.flags.test.secrets.clone(), self.screen.is_watched()),
             begun_before: elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned()),
             is_torn_down: false,
             referee: None,
@@ -266,7 +266,7 @@ impl Progress<'_> {
                 self.machine = Some(machine::Moment::now());
                 self.wall.look_anew();
                 // The agents of a fleet look at themselves.
-                if self.drive.flags.fleet.is_none() {
+                if self.drive.flags.load.fleet.is_none() {
                     self.referee = self.begin_referee();
                 }
                 self.watch = Some(Watch::starting(start, self.is_smoke()));
@@ -372,12 +372,12 @@ impl Progress<'_> {
 
     fn tick(&mut self, tick: Tick) {
         let step_ms = self.wall.look();
-        if let Some(watch) = self.watch.as_mut().filter(|_| self.drive.flags.fleet.is_some()) {
+        if let Some(watch) = self.watch.as_mut().filter(|_| self.drive.flags.load.fleet.is_some()) {
             watch.look_at_pace(&tick);
         } else if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
             let program = &self.drive.script.program;
             let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
-            let said = said.filter(|_| !self.drive.flags.accept_late);
+            let said = said.filter(|_| !self.drive.flags.verdict.accept_late);
             said.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         }
         let port = self.drive.script.program.port_here();
@@ -408,21 +408,21 @@ impl Progress<'_> {
             state: &self.state,
             aggregate: &self.aggregate,
             watch: self.watch.as_ref(),
-            is_fleet: self.drive.flags.fleet.is_some(),
+            is_fleet: self.drive.flags.load.fleet.is_some(),
         };
         self.observer.glance(&run, now, elapsed, is_over)
     }
 
     /// That of a fleet is elsewhere.
     fn watch_target(&mut self) {
-        let Flags { serve, fleet, .. } = self.drive.flags;
+        let LoadFlags { serve, fleet, .. } = &self.drive.flags.load;
         if fleet.is_none() {
             self.timeline.iter_mut().for_each(|timeline| timeline.watch_target(serve.is_some()));
         }
     }
 
     fn begin_referee(&self) -> Option<RefereeThread> {
-        self.drive.flags.referee.as_ref()?;
+        self.drive.flags.verdict.referee.as_ref()?;
         let started = RefereeThread::start(self.drive.script.program.referee(), self.options.network_settings());
         started.map_err(|text| self.drive.log.write(Level::Warning, &text, &[])).ok()
     }

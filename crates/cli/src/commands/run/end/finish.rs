@@ -91,12 +91,13 @@ impl Ending<'_> {
         let notes = self.notes(&ran, results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
-        let findings = Findings { trust: flags.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
+        let findings =
+            Findings { trust: flags.verdict.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
         let generator = self.generator(&ran, judged, notes);
         let document = self.is_document_wanted().then(|| {
             let facts = Facts {
-                script: &flags.script,
-                labels: &flags.labels,
+                script: &flags.test.script,
+                labels: &flags.kept.labels,
                 started_at: ran.started_at.clone(),
                 duration: ran.duration,
                 options: ran.options.to_json(),
@@ -111,7 +112,7 @@ impl Ending<'_> {
                 reason: findings.reason(),
                 mask: &ran.options.url_mask(),
             };
-            redacted_document(facts, flags.secrets.redactor())
+            redacted_document(facts, flags.test.secrets.redactor())
         });
         let report = flags.export().and(document.as_ref()).cloned();
         let mut kept = document.map(|document| Kept::new(self.saving, document, flags));
@@ -130,12 +131,12 @@ impl Ending<'_> {
     /// Whether anybody gets the result.
     fn is_document_wanted(&self) -> bool {
         let flags = self.flags;
-        self.saving.is_some() || flags.export().is_some() || flags.answers_json || flags.ci.is_wanted()
+        self.saving.is_some() || flags.export().is_some() || flags.shown.answers_json || flags.kept.ci.is_wanted()
     }
 
     /// Prints what decides, for a program; the exit code then.
     fn answer(&self, kept: Option<&Kept<'_>>, code: ExitCode) -> ExitCode {
-        let Some(kept) = kept.filter(|_| self.flags.answers_json) else { return code };
+        let Some(kept) = kept.filter(|_| self.flags.shown.answers_json) else { return code };
         match (json_answer::print(&kept.digest(code)), code) {
             (Err(failure), ExitCode::Ok) => {
                 self.log.write(Level::Error, &failure.message, &[]);
@@ -218,7 +219,7 @@ impl Ending<'_> {
             unstamped: self.script.program.unstamped(),
             bias: ran.referee.as_ref().and_then(referee::bias),
             is_target_here: self.script.program.is_target_here(),
-            accept_late: self.flags.accept_late,
+            accept_late: self.flags.verdict.accept_late,
             ..Circumstances::default()
         }
     }
@@ -230,7 +231,7 @@ impl Ending<'_> {
         let of_agents = || self.agents.as_ref().and_then(|agents| agents.messages.clone());
         let messages = self.messages.map(Messages::finish).or_else(of_agents);
         let verdict = ran.aggregate.judge(ran.load, Moment::End);
-        let is_full = self.flags.summary_mode == Some(SummaryMode::Full);
+        let is_full = self.flags.shown.summary_mode == Some(SummaryMode::Full);
         let results = ran.aggregate.results(ran.load, is_full);
         self.warn_of_no_iterations(ran, &results);
         Totals { results, verdict, teardown_error, messages }
@@ -242,8 +243,8 @@ impl Ending<'_> {
             errors: [ran.setup_error.as_ref(), teardown_error.as_ref()],
             verdict,
             is_somebody_stuck: ran.is_somebody_stuck,
-            over: self.flags.fail_on.iter().filter_map(|limit| limit.judge(results)).collect(),
-            nothing: self.flags.quick.as_ref().and_then(|quick| quick.failure(results)),
+            over: self.flags.verdict.fail_on.iter().filter_map(|limit| limit.judge(results)).collect(),
+            nothing: self.flags.test.quick.as_ref().and_then(|quick| quick.failure(results)),
             are_messages_whole: messages.as_ref().is_none_or(|(_, are_whole)| *are_whole),
             are_agents_lost: self.agents.as_ref().is_some_and(AgentsReport::has_lost),
             trust: None,
@@ -258,7 +259,7 @@ impl Ending<'_> {
 
     /// A test that ended in its own time before any iteration did has measured little of what its script does.
     fn warn_of_no_iterations(&self, ran: &Ran, results: &Results) {
-        let is_script = self.flags.quick.is_none();
+        let is_script = self.flags.test.quick.is_none();
         let is_whole = ran.setup_error.is_none() && self.stopper.cause().is_none();
         if is_script && is_whole && results.count("iterations") == 0 {
             let text = "no iteration finished: each takes longer than the test, so make the test longer";

@@ -49,16 +49,16 @@ pub fn options(
     steady: Option<&Steadiness>,
 ) -> SummaryOptions {
     SummaryOptions {
-        mode: flags.summary_mode.unwrap_or_default(),
+        mode: flags.shown.summary_mode.unwrap_or_default(),
         trend_stats: ran.columns.trend_stats.clone(),
         time_unit: ran.columns.time_unit,
         color: flags.color(),
         // Lines stay as k6 has them where they go elsewhere than to a terminal.
         width: output::stdout().size().map(|size| size.columns),
-        errors: flags.quick.is_none(),
+        errors: flags.test.quick.is_none(),
         steadiness: steady.map_or_else(Vec::new, |found| report::steadiness::lines(found, ran.columns.time_unit)),
         health: remarks.collect(),
-        late_accepted: flags.accept_late && judgement.verdict > Trust::Trusted,
+        late_accepted: flags.verdict.accept_late && judgement.verdict > Trust::Trusted,
         judgement: Some(judgement),
     }
 }
@@ -67,27 +67,27 @@ impl Summary<'_> {
     /// Prints and writes it.
     pub fn write(&self) {
         let flags = self.flags;
-        if flags.summary_mode.is_none() || self.handled_by_script() {
+        if flags.shown.summary_mode.is_none() || self.handled_by_script() {
             self.warn_of_doubts();
-        } else if !flags.answers_json {
+        } else if !flags.shown.answers_json {
             self.print(report::verdict(&self.options).as_bytes());
-            if let Some(quick) = &flags.quick {
+            if let Some(quick) = &flags.test.quick {
                 self.print(report::visible_lines(&quick.headline(self.results)).as_bytes());
             }
             let text = report::text(self.results, &self.options);
-            self.print(flags.secrets.redactor().report(&text).as_bytes());
+            self.print(flags.test.secrets.redactor().report(&text).as_bytes());
         }
-        let Some(path) = &flags.summary_export else { return };
-        let value = match flags.machine_readable {
+        let Some(path) = &flags.shown.summary_export else { return };
+        let value = match flags.shown.machine_readable {
             true => self.machine_readable(),
             false => report::export_json(self.results, &self.options, self.setup_data()),
         };
-        let value = flags.secrets.redactor().json(value);
+        let value = flags.test.secrets.redactor().json(value);
         if let Err(error) = std::fs::write(path, report::pretty(&value)) {
             // As in k6 the exit code is that of the test, unless doubts decide it.
             let text = format!("cannot write the summary export {path}: {error}");
             self.log.write(Level::Error, &text, &[]);
-            self.is_incomplete.set(self.is_incomplete.get() || self.flags.strict);
+            self.is_incomplete.set(self.is_incomplete.get() || self.flags.verdict.strict);
         }
     }
 
@@ -98,11 +98,11 @@ impl Summary<'_> {
         if phases.is_leaving() {
             return false;
         }
-        let data = match flags.machine_readable {
+        let data = match flags.shown.machine_readable {
             true => self.machine_readable(),
             false => report::handle_summary_data(self.results, &self.options, &self.state(), self.setup_data()),
         };
-        let data = flags.secrets.redactor().json(data).to_string();
+        let data = flags.test.secrets.redactor().json(data).to_string();
         let Script { program, runtime, .. } = script;
         let recorder = Rc::clone(&self.ran.recorder);
         match runtime.block_on(program.run_handle_summary(&data, &recorder, phases.another())) {
@@ -121,7 +121,7 @@ impl Summary<'_> {
     fn write_one(&self, name: &str, bytes: &[u8]) {
         match name {
             // A program reads the digest, and nothing else.
-            "stdout" if !self.flags.answers_json => self.print(bytes),
+            "stdout" if !self.flags.shown.answers_json => self.print(bytes),
             "stdout" | "stderr" => output::stderr().print(bytes),
             path => {
                 if let Err(error) = std::fs::write(path, bytes) {

@@ -129,7 +129,7 @@ impl Saving {
         registry: Arc<Registry>,
     ) -> Option<Journal> {
         let head = journal_head(flags, options, started_at);
-        self.is_writable.then(|| Journal::begin(&self.dir, &head, registry, Arc::clone(&flags.secrets)))
+        self.is_writable.then(|| Journal::begin(&self.dir, &head, registry, Arc::clone(&flags.test.secrets)))
     }
 
     /// What a result holds and what it does not, for somebody who hands it on.
@@ -183,7 +183,7 @@ impl<'a> Kept<'a> {
         let written = saving.map_or(Ok(()), |saving| saving.write(&document));
         if let Some(saving) = saving.filter(|_| written.is_ok()) {
             // The coordinator of a fleet removes it when it is done.
-            match flags.fleet.as_ref().is_some_and(FleetFlags::waits) {
+            match flags.load.fleet.as_ref().is_some_and(FleetFlags::waits) {
                 true => journal::set_aside(&saving.dir),
                 false => journal::remove(&saving.dir),
             }
@@ -200,10 +200,10 @@ impl<'a> Kept<'a> {
                 self.written = saving.write(&self.document);
             }
         }
-        if let Some(saving) = self.saving.filter(|_| self.written.is_ok() && !self.flags.quiet) {
+        if let Some(saving) = self.saving.filter(|_| self.written.is_ok() && !self.flags.shown.quiet) {
             log.write(Level::Info, &saving.stored(), &[]);
         }
-        let told = if self.flags.ci.is_wanted() { self.tell() } else { Ok(()) };
+        let told = if self.flags.kept.ci.is_wanted() { self.tell() } else { Ok(()) };
         let problems = [self.written.clone(), told];
         problems.iter().filter_map(|problem| problem.as_ref().err()).fold(code, |code, message| {
             log.write(Level::Error, message, &[]);
@@ -221,9 +221,9 @@ impl<'a> Kept<'a> {
     }
 
     fn tell(&self) -> Result<(), String> {
-        let ci = &self.flags.ci;
-        let script = ci.script(&self.flags.script);
-        ci.write(&of_run(&self.document, &script), &self.flags.script).map_err(|failure| failure.message)
+        let ci = &self.flags.kept.ci;
+        let script = ci.script(&self.flags.test.script);
+        ci.write(&of_run(&self.document, &script), &self.flags.test.script).map_err(|failure| failure.message)
     }
 }
 
@@ -256,8 +256,8 @@ pub fn journal_head(flags: &Flags, options: &Options, started_at: &str) -> Head 
         kind: journal::KIND.to_owned(),
         schema: journal::SCHEMA,
         started_at: started_at.to_owned(),
-        script: mask.url(&flags.script).into_owned(),
-        labels: masked_labels(&flags.labels, &mask),
+        script: mask.url(&flags.test.script).into_owned(),
+        labels: masked_labels(&flags.kept.labels, &mask),
         options: set_options(without_secrets(options.to_json(), &mask)),
         environment: machine::environment(&machine::Moment::now(), &machine::Moment::now()),
         part: None,

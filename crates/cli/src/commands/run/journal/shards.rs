@@ -58,7 +58,7 @@ impl Shards {
         let ShardPart { index, of, incarnation } = self.part;
         let (run, name) = (self.url.clone(), machine::process_name());
         let part = TestPart { run, index, of, name, incarnation, bound_ns: 0, is_on_its_own: true };
-        let journal = PartJournal::begin(self.folder.path(), head, part, registry, Arc::clone(&flags.secrets));
+        let journal = PartJournal::begin(self.folder.path(), head, part, registry, Arc::clone(&flags.test.secrets));
         let uploader = Uploader::start(self.store.clone(), self.part.clone(), journal.path().to_owned());
         ShippedPart { journal, uploader, start, end: None }
     }

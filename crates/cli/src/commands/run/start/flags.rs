@@ -12,6 +12,7 @@ use script::secrets::Secrets;
 use units::suggest;
 
 use crate::ci::CiFiles;
+use crate::commands::run::start::flag_source::{FlagSource, generic};
 use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::commands::run::start::limits::FailOn;
 use crate::commands::run::start::web_flags::WebFlags;
@@ -28,82 +29,112 @@ use crate::viewers::Wanted;
 /// What the command line and the environment say about this run.
 #[derive(Debug)]
 pub struct Flags {
+    pub test: TestFlags,
+    pub verdict: VerdictFlags,
+    pub load: LoadFlags,
+    pub shown: ShownFlags,
+    pub kept: KeptFlags,
+}
+
+/// Which test it is, and what its script is given.
+#[derive(Debug)]
+pub struct TestFlags {
     /// Path of the script, or `-`.
     pub script: String,
     /// `--type`; none: by its content.
     pub kind: Option<ScriptKind>,
+    /// `--config`.
+    pub config: Option<String>,
+    /// `--secret-source`.
+    pub secrets: Arc<Secrets>,
+    /// The run that a URL stands for; `script` is the URL then.
+    pub quick: Option<Quick>,
+    /// Whether a coordinator has packed the test: its variables come before those of this machine.
+    pub is_agent: bool,
     /// The process's environment.
     pub system_env: BTreeMap<String, String>,
     /// What `__ENV` holds.
     pub script_env: BTreeMap<String, String>,
-    /// `--config`.
-    pub config: Option<String>,
+    /// Variables that were given for the script alone, with `-e`, or all where that was asked for.
+    pub given_env: BTreeMap<String, String>,
+    /// `--features`.
+    pub features: Vec<String>,
+    /// What is said of flags that change nothing, each with its level.
+    pub without_effect: Vec<(Level, String)>,
+}
+
+/// What makes the run fail or pass, and how far it is believed.
+#[derive(Debug)]
+pub struct VerdictFlags {
     /// `--threshold`.
     pub thresholds: Vec<String>,
     /// `--fail-on`.
     pub fail_on: Vec<FailOn>,
     /// `--no-thresholds`.
     pub no_thresholds: bool,
-    /// `--summary-mode`; none when it is disabled.
-    pub summary_mode: Option<SummaryMode>,
-    /// `--json`, or its mode of the summary.
-    pub answers_json: bool,
-    /// `--summary-export`.
-    pub summary_export: Option<String>,
-    /// `--new-machine-readable-summary`.
-    pub machine_readable: bool,
-    /// Where log lines go.
-    pub log: LogFlags,
-    /// `--secret-source`.
-    pub secrets: Arc<Secrets>,
-    /// What is said of flags that change nothing, each with its level.
-    pub without_effect: Vec<(Level, String)>,
-    /// `--address`.
-    pub address: Option<String>,
-    /// `--linger`.
-    pub lingers: bool,
-    /// `--features`.
-    pub features: Vec<String>,
-    /// `--out`.
-    pub outputs: Vec<String>,
-    /// `--offline`.
-    pub is_offline: bool,
-    /// `--quiet`.
-    pub quiet: bool,
-    /// `--no-tui`.
-    pub screen: Wanted,
-    /// `--web` and what goes with it.
-    pub web: Option<WebFlags>,
+    /// `--strict`.
+    pub strict: bool,
+    /// `--accept-late`.
+    pub accept_late: bool,
+    /// `--referee`, with an address or without.
+    pub referee: Option<Option<String>>,
+}
+
+/// Who makes the load, and what runs beside it.
+#[derive(Debug)]
+pub struct LoadFlags {
     /// `--workers`.
     pub workers: Option<usize>,
     /// `--vu-memory-limit`, in bytes.
     pub vu_memory_limit: Option<usize>,
     /// `--serve`.
     pub serve: Option<Serve>,
+    /// `--agents` and what goes with it.
+    pub fleet: Option<FleetFlags>,
+    /// `--address`.
+    pub address: Option<String>,
+    /// `--linger`.
+    pub lingers: bool,
+    /// `--offline`.
+    pub is_offline: bool,
+}
+
+/// What is shown and logged.
+#[derive(Debug)]
+pub struct ShownFlags {
+    /// `--summary-mode`; none when it is disabled.
+    pub summary_mode: Option<SummaryMode>,
+    /// `--json`, or its mode of the summary.
+    pub answers_json: bool,
+    /// `--new-machine-readable-summary`.
+    pub machine_readable: bool,
+    /// `--summary-export`.
+    pub summary_export: Option<String>,
+    /// `--quiet`.
+    pub quiet: bool,
+    /// `--no-tui`.
+    pub screen: Wanted,
+    /// `--web` and what goes with it.
+    pub web: Option<WebFlags>,
+    /// Where log lines go.
+    pub log: LogFlags,
+}
+
+/// Where samples and results go.
+#[derive(Debug)]
+pub struct KeptFlags {
     /// `--save`.
     pub save: Option<PathBuf>,
     /// `--save-messages`.
     pub save_messages: bool,
     /// `--shards`.
     pub shards: Option<String>,
-    /// `--accept-late`.
-    pub accept_late: bool,
-    /// `--strict`.
-    pub strict: bool,
-    /// `--referee`, with an address or without.
-    pub referee: Option<Option<String>>,
-    /// What is written for a CI.
-    pub ci: CiFiles,
     /// `--label`.
     pub labels: BTreeMap<String, String>,
-    /// `--agents` and what goes with it.
-    pub fleet: Option<FleetFlags>,
-    /// Whether a coordinator has packed the test: its variables come before those of this machine.
-    pub is_agent: bool,
-    /// Variables that were given for the script alone, with `-e`, or all where that was asked for.
-    pub given_env: BTreeMap<String, String>,
-    /// The run that a URL stands for; `script` is the URL then.
-    pub quick: Option<Quick>,
+    /// What is written for a CI.
+    pub ci: CiFiles,
+    /// `--out`.
+    pub outputs: Vec<String>,
 }
 
 /// What the script's file is.
@@ -140,16 +171,64 @@ impl Flags {
         let heard = |(name, _): &(String, String)| !name.starts_with("K6_");
         let source = FlagSource { matches, env: std::env::vars().filter(heard).collect() };
         // What is told of a test is told by its coordinator.
-        Ok(Flags { is_agent: true, ci: CiFiles::default(), ..Flags::of(&source, None, true)? })
+        let mut flags = Flags::of(&source, None, true)?;
+        flags.test.is_agent = true;
+        flags.kept.ci = CiFiles::default();
+        Ok(flags)
     }
 
     fn of(source: &FlagSource<'_>, quick: Option<Quick>, passes_env: bool) -> Result<Self, Failure> {
-        let matches = source.matches;
-        let script_env = script_env(source, passes_env)?;
         Ok(Flags {
-            script: matches.get_one::<String>("script").expect("required").clone(),
+            load: LoadFlags::read(source, quick.is_some())?,
+            test: TestFlags::read(source, quick, passes_env)?,
+            verdict: VerdictFlags::read(source)?,
+            shown: ShownFlags::read(source)?,
+            kept: KeptFlags::read(source)?,
+        })
+    }
+
+    /// A connection for each virtual user, with its other end where the target runs in this process too.
+    pub fn descriptors_per_vu(&self) -> u64 {
+        if self.load.serve.is_some() { 2 } else { 1 }
+    }
+
+    /// Where a report of the run is to be written, whether it is saved or not.
+    pub fn export(&self) -> Option<&Path> {
+        self.shown.web.as_ref()?.export.as_deref()
+    }
+
+    /// Whether a feature is switched on.
+    pub fn has_feature(&self, name: &str) -> bool {
+        self.test.features.iter().any(|feature| feature == name)
+    }
+
+    /// Whether standard output gets colours.
+    pub fn color(&self) -> bool {
+        !self.shown.log.no_color && output::stdout().is_terminal()
+    }
+}
+
+impl TestFlags {
+    fn read(source: &FlagSource<'_>, quick: Option<Quick>, passes_env: bool) -> Result<Self, Failure> {
+        Ok(TestFlags {
+            script: source.matches.get_one::<String>("script").expect("required").clone(),
             kind: kind(source)?,
             config: source.text("config"),
+            secrets: Arc::new(secrets(source)?),
+            quick,
+            is_agent: false,
+            system_env: source.env.clone(),
+            script_env: script_env(source, passes_env)?,
+            given_env: script_env(source, source.text("include-system-env-vars").is_some())?,
+            features: features(source),
+            without_effect: without_effect(source)?,
+        })
+    }
+}
+
+impl VerdictFlags {
+    fn read(source: &FlagSource<'_>) -> Result<Self, Failure> {
+        Ok(VerdictFlags {
             thresholds: thresholds(source)?,
             fail_on: source
                 .all("fail-on")
@@ -157,26 +236,16 @@ impl Flags {
                 .collect::<Result<_, _>>()
                 .map_err(generic)?,
             no_thresholds: source.switch("no-thresholds", false)?,
-            summary_mode: summary_mode(source)?,
-            answers_json: answers_json(source)?,
-            summary_export: source.text("summary-export"),
-            machine_readable: source.switch("new-machine-readable-summary", false)?,
-            log: LogFlags {
-                format: source.text("log-format"),
-                output: source.text("log-output"),
-                console_output: source.text("console-output"),
-                verbose: source.switch("verbose", false)?,
-                no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
-            },
-            without_effect: without_effect(source)?,
-            address: source.text("address"),
-            lingers: source.switch("linger", false)?,
-            features: features(source),
-            outputs: outputs(source),
-            is_offline: source.switch("offline", false)?,
-            quiet: source.switch("quiet", false)?,
-            screen: screen(source)?,
-            web: WebFlags::read(source)?,
+            strict: source.switch("strict", false)?,
+            accept_late: source.switch("accept-late", false)?,
+            referee: source.text("referee").map(|text| referee(&text)).transpose()?.flatten(),
+        })
+    }
+}
+
+impl LoadFlags {
+    fn read(source: &FlagSource<'_>, is_quick: bool) -> Result<Self, Failure> {
+        Ok(LoadFlags {
             workers: source.text("workers").map(|text| whole("--workers", &text)).transpose()?,
             vu_memory_limit: source
                 .text("vu-memory-limit")
@@ -186,76 +255,45 @@ impl Flags {
                 None => Some(Serve::App(text)),
                 Some(on) => on.then_some(Serve::Routes),
             }),
+            fleet: FleetFlags::read(source, is_quick)?,
+            address: source.text("address"),
+            lingers: source.switch("linger", false)?,
+            is_offline: source.switch("offline", false)?,
+        })
+    }
+}
+
+impl ShownFlags {
+    fn read(source: &FlagSource<'_>) -> Result<Self, Failure> {
+        Ok(ShownFlags {
+            summary_mode: summary_mode(source)?,
+            answers_json: answers_json(source)?,
+            machine_readable: source.switch("new-machine-readable-summary", false)?,
+            summary_export: source.text("summary-export"),
+            quiet: source.switch("quiet", false)?,
+            screen: screen(source)?,
+            web: WebFlags::read(source)?,
+            log: LogFlags {
+                format: source.text("log-format"),
+                output: source.text("log-output"),
+                console_output: source.text("console-output"),
+                verbose: source.switch("verbose", false)?,
+                no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
+            },
+        })
+    }
+}
+
+impl KeptFlags {
+    fn read(source: &FlagSource<'_>) -> Result<Self, Failure> {
+        Ok(KeptFlags {
             save: source.text("save").map(PathBuf::from),
             save_messages: save_messages(source)?,
             shards: source.text("shards"),
-            accept_late: source.switch("accept-late", false)?,
-            strict: source.switch("strict", false)?,
-            referee: source.text("referee").map(|text| referee(&text)).transpose()?.flatten(),
-            ci: CiFiles::read(matches, &source.env)?,
-            labels: labels(matches)?,
-            secrets: Arc::new(secrets(source)?),
-            fleet: FleetFlags::read(source, quick.is_some())?,
-            is_agent: false,
-            given_env: self::script_env(source, source.text("include-system-env-vars").is_some())?,
-            script_env,
-            system_env: source.env.clone(),
-            quick,
+            labels: labels(source.matches)?,
+            ci: CiFiles::read(source.matches, &source.env)?,
+            outputs: outputs(source),
         })
-    }
-
-    /// A connection for each virtual user, with its other end where the target runs in this process too.
-    pub fn descriptors_per_vu(&self) -> u64 {
-        if self.serve.is_some() { 2 } else { 1 }
-    }
-
-    /// Where a report of the run is to be written, whether it is saved or not.
-    pub fn export(&self) -> Option<&Path> {
-        self.web.as_ref()?.export.as_deref()
-    }
-
-    /// Whether a feature is switched on.
-    pub fn has_feature(&self, name: &str) -> bool {
-        self.features.iter().any(|feature| feature == name)
-    }
-
-    /// Whether standard output gets colours.
-    pub fn color(&self) -> bool {
-        !self.log.no_color && output::stdout().is_terminal()
-    }
-}
-
-/// Flags and variables.
-pub struct FlagSource<'a> {
-    matches: &'a ArgMatches,
-    env: BTreeMap<String, String>,
-}
-
-impl FlagSource<'_> {
-    /// The flag, else its variable, else nothing; empty texts count as nothing.
-    pub fn text(&self, name: &str) -> Option<String> {
-        let flag = crate::flags::RUN_FLAGS.iter().find(|flag| flag.name == name).expect("in the list");
-        let given = self.matches.try_get_one::<String>(name).ok().flatten().cloned();
-        given.or_else(|| self.env.get(flag.env?).cloned()).filter(|text| !text.is_empty())
-    }
-
-    /// Whether it has a value from the command line.
-    pub fn is_given(&self, name: &str) -> bool {
-        self.matches.try_contains_id(name).is_ok_and(|given| given)
-    }
-
-    /// All values of a flag that may be repeated and has no variable.
-    fn all(&self, name: &str) -> impl Iterator<Item = &String> {
-        self.matches.try_get_many::<String>(name).ok().flatten().into_iter().flatten()
-    }
-
-    pub fn switch(&self, name: &str, standard: bool) -> Result<bool, Failure> {
-        match self.text(name) {
-            None => Ok(standard),
-            Some(text) => {
-                parse_switch(&text).ok_or_else(|| generic(format!("--{name}: found '{text}', expected true or false")))
-            }
-        }
     }
 }
 
@@ -424,10 +462,6 @@ fn bytes(flag: &str, text: &str) -> Result<usize, Failure> {
 
 /// The mode of the summary that `--json` is short for.
 const JSON: &str = "json";
-
-fn generic(message: String) -> Failure {
-    Failure::new(ExitCode::Generic, message)
-}
 
 /// `--referee`, with an address or without; `None` when it is switched off.
 fn referee(text: &str) -> Result<Option<Option<String>>, Failure> {

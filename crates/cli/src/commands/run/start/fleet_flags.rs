@@ -6,7 +6,7 @@ use std::time::Duration;
 use units::Span;
 
 use crate::backing::Backing;
-use crate::commands::run::start::flags::FlagSource;
+use crate::commands::run::start::flag_source::FlagSource;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 

@@ -50,7 +50,7 @@ pub fn start_target(serve: &Serve, flags: &Flags, log: &Arc<Logger>) -> Result<B
     let app = match serve {
         Serve::Routes => None,
         Serve::App(path) => {
-            let loaded = app::load(path, flags.script_env.clone(), log.clone(), app::BUSY_LIMIT);
+            let loaded = app::load(path, flags.test.script_env.clone(), log.clone(), app::BUSY_LIMIT);
             Some(loaded.map_err(script_failure)?)
         }
     };
@@ -75,31 +75,31 @@ pub fn script(
         .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot make an event loop: {e}")))?;
     let cwd = std::env::current_dir()
         .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot tell the current folder: {e}")))?;
-    let mut env = flags.script_env.clone();
+    let mut env = flags.test.script_env.clone();
     for (name, address) in target.into_iter().flat_map(addresses) {
         env.entry(name.to_owned()).or_insert(address);
     }
     let recorder = Rc::new(Recorder::new(registry.clone()));
-    let cache_dir = environment::cache_folder(&flags.system_env);
+    let cache_dir = environment::cache_folder(&flags.test.system_env);
     let archive = archive(flags)?;
-    let (source, log) = match &flags.quick {
+    let (source, log) = match &flags.test.quick {
         Some(quick) => (quick.source(), quick.log(&log)),
-        None => (source(&flags.script, archive.as_ref())?, log as Arc<dyn LogSink>),
+        None => (source(&flags.test.script, archive.as_ref())?, log as Arc<dyn LogSink>),
     };
     // As in k6: the environment and -e come before what was packed.
     for (name, value) in archive.iter().filter_map(|archive| archive.metadata.env.as_ref()).flatten() {
-        match flags.is_agent {
+        match flags.test.is_agent {
             // All agents of a test get the same, wherever they run.
             true => drop(env.insert(name.clone(), value.clone())),
             false => drop(env.entry(name.clone()).or_insert_with(|| value.clone())),
         }
     }
-    let secrets = flags.secrets.clone();
+    let secrets = flags.test.secrets.clone();
     let load = LoadOptions {
         env,
         cwd,
         cache_dir,
-        is_offline: flags.is_offline,
+        is_offline: flags.load.is_offline,
         options,
         log,
         registry,
@@ -123,10 +123,10 @@ pub fn addresses(target: &Server) -> impl Iterator<Item = (&'static str, String)
 
 /// The archive that the script is, if it is one.
 fn archive(flags: &Flags) -> Result<Option<Unpacked>, Failure> {
-    let path = Path::new(&flags.script);
-    let is_archive = match flags.kind {
+    let path = Path::new(&flags.test.script);
+    let is_archive = match flags.test.kind {
         Some(kind) => kind == ScriptKind::Archive,
-        None => flags.quick.is_none() && flags.script != "-" && archive::is_archive(path),
+        None => flags.test.quick.is_none() && flags.test.script != "-" && archive::is_archive(path),
     };
     is_archive.then(|| archive::unpack(path)).transpose()
 }
@@ -158,8 +158,8 @@ pub struct Layers {
 impl Layers {
     /// Reads config file, environment and flags; the certificate of a target beside the test is trusted.
     pub fn read(flags: &Flags, matches: &ArgMatches, target: Option<&Server>, log: &Logger) -> Result<Self, Failure> {
-        let below = config::file_layer(flags.config.as_deref(), &flags.system_env, log)?;
-        let above = config::environment_layer(&flags.system_env)?.merge(config::flag_layer(matches)?);
+        let below = config::file_layer(flags.test.config.as_deref(), &flags.test.system_env, log)?;
+        let above = config::environment_layer(&flags.test.system_env)?.merge(config::flag_layer(matches)?);
         let trusted_pem = target.and_then(|target| target.addresses().certificate_pem.clone());
         let merges_tags = flags.has_feature("merge-run-tags");
         let is_sequence_of_environment = config::flag_layer(matches)?.execution_segment_sequence.is_none()
@@ -207,10 +207,10 @@ impl Layers {
 /// With what the flags and variables of a machine say beside options.
 fn of_machine(options: Options, flags: &Flags, trusted_pem: Option<String>) -> Options {
     Options {
-        vu_memory_limit: flags.vu_memory_limit,
-        proxies: environment::proxies(&flags.system_env),
+        vu_memory_limit: flags.load.vu_memory_limit,
+        proxies: environment::proxies(&flags.test.system_env),
         freezes_env: flags.has_feature("freeze-env"),
-        no_http2: environment::forbids_http2(&flags.system_env),
+        no_http2: environment::forbids_http2(&flags.test.system_env),
         trusted_pem,
         ..options
     }

@@ -1,5 +1,6 @@
 //! Before the test: the flags of `run`, the script and its options, the plan, the outputs.
 
+pub mod flag_source;
 pub mod flags;
 pub mod fleet_flags;
 pub mod limits;

@@ -35,9 +35,9 @@ pub fn open(flags: &Flags, planned: &Planned, registry: &Arc<Registry>, log: &Ar
         registry: registry.clone(),
         thresholds,
         system_tags: planned.options.enabled_system_tags(),
-        env: &flags.system_env,
+        env: &flags.test.system_env,
         stdout: &|| std::io::stdout().as_fd().try_clone_to_owned().map(Into::into),
         tell: Arc::new(move |text| log.write(Level::Warning, text, &[])),
     };
-    Outputs::open(&flags.outputs, &setup).map_err(|error| Failure::new(ExitCode::Generic, error.to_string()))
+    Outputs::open(&flags.kept.outputs, &setup).map_err(|error| Failure::new(ExitCode::Generic, error.to_string()))
 }

@@ -64,22 +64,22 @@ pub fn plan(
     let stripes = stripes(&options)?;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     // A coordinator runs nothing itself: each agent stands for a worker.
-    let agents = flags.fleet.as_ref().map(|fleet| fleet.agents as usize);
-    let workers = agents.or(flags.workers).unwrap_or_else(cores);
+    let agents = flags.load.fleet.as_ref().map(|fleet| fleet.agents as usize);
+    let workers = agents.or(flags.load.workers).unwrap_or_else(cores);
     let least = Plan::least_users(scenarios, &stripes).map_err(config_failure)?;
     if agents.is_none() {
         descriptors::check(least, flags.descriptors_per_vu())?;
     }
     let plan = Plan::new(scenarios, &stripes, workers).map_err(config_failure)?;
-    limits::add_thresholds(&mut options.thresholds, &flags.thresholds)
+    limits::add_thresholds(&mut options.thresholds, &flags.verdict.thresholds)
         .map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
-    let thresholds = match (&options.thresholds, flags.no_thresholds) {
+    let thresholds = match (&options.thresholds, flags.verdict.no_thresholds) {
         (Some(specs), false) => Thresholds::resolve(&masked(specs, &options.url_mask()), registry)
             .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.to_string()))?,
         _ => Thresholds::default(),
     };
     let columns = summary_columns(&options)?;
-    registry.set_breakdown(flags.summary_mode == Some(SummaryMode::Full));
+    registry.set_breakdown(flags.shown.summary_mode == Some(SummaryMode::Full));
     let settings = Arc::new(options.network_settings());
     script
         .runtime
