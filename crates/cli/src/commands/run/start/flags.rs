@@ -16,7 +16,6 @@ use crate::commands::run::start::flag_source::{FlagSource, generic};
 use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::commands::run::start::limits::FailOn;
 use crate::commands::run::start::web_flags::WebFlags;
-use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::features::FEATURES;
 use crate::flags::{OF_K6, Treated};
