@@ -35,9 +35,8 @@ pub mod web;
 mod whole_test;
 mod worker;
 
-pub use whole_test::{test_clock, test_mark};
-
 pub use sources::{disk, files, source_kind};
+pub use whole_test::{test_clock, test_mark};
 
 pub use error::{Place, ScriptError};
 pub use host::log::{self, LogSink};

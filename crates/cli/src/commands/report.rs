@@ -14,8 +14,8 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::fleet::parts::{self, GivenJournal};
 use crate::ci::{CiFiles, OF_JOBS};
-use crate::commands::run::journal::rebuild::rebuild;
-use crate::commands::run::journal::shards;
+use crate::commands::run::saved::rebuild::rebuild;
+use crate::commands::run::saved::shards;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::{json_answer, output};

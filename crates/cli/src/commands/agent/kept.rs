@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fleet::{Frames, message};
 
 use crate::commands::fleet::content::{Brought, MessagePiece, Second};
-use crate::commands::run::journal::frames;
-use crate::commands::run::journal::part::PartCounts;
+use crate::commands::run::saved::frames;
+use crate::commands::run::saved::part::PartCounts;
 
 /// Where one is.
 enum FramePlace {

@@ -27,7 +27,7 @@ use super::fleet::VERSION;
 use crate::backing;
 use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::{run_config, run_failure};
-use crate::commands::run::journal::TestPart;
+use crate::commands::run::saved::journal::TestPart;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::{self, Layers, Script};
 use crate::commands::run::start::outputs;

@@ -1,11 +1,11 @@
 //! What an agent and its coordinator say that only they understand: settings and seconds. How a part ended is in
-//! `run/part.rs`.
+//! `run/saved/part.rs`.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::commands::run::journal::part::PartCounts;
+use crate::commands::run::saved::part::PartCounts;
 
 /// How agents run an archive, beside the options that are in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::members::Members;
 use crate::commands::run::drive::progress::LoadBefore;
-use crate::commands::run::journal::part::PartEnd;
+use crate::commands::run::saved::part::PartEnd;
 
 /// A load that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]

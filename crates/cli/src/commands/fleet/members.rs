@@ -12,8 +12,8 @@ use units::show::{percent, time};
 use super::content::{Brought, Second};
 use super::ended::{EndedBy, EndedLoad, EndedMember};
 use crate::commands::run::facts::agents_report::AgentsReport;
-use crate::commands::run::journal::Record;
-use crate::commands::run::journal::part::{PartCounts, PartEnd};
+use crate::commands::run::saved::journal::Record;
+use crate::commands::run::saved::part::{PartCounts, PartEnd};
 
 /// One agent.
 pub struct Member {

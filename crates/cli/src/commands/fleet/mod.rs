@@ -31,7 +31,7 @@ pub use open::start;
 
 use crate::commands::run::drive::progress::{Elsewhere, LoadBefore};
 use crate::commands::run::facts::agents_report::AgentsReport;
-use crate::commands::run::journal::part::{Cause, PartEnd};
+use crate::commands::run::saved::part::{Cause, PartEnd};
 use children::Children;
 use ended::{EndedBy, EndedLoad};
 use members::Members;

@@ -23,12 +23,12 @@ use wire::mask::Mask;
 use super::members::Members;
 use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
-use crate::commands::run::journal::part::{Cause, PartEnd};
-use crate::commands::run::journal::reader::JournalReader;
-use crate::commands::run::journal::rebuild::{planned_scenarios, threshold_specs};
-use crate::commands::run::journal::save::{self, Facts};
-use crate::commands::run::journal::timeline::Timeline;
-use crate::commands::run::journal::{Head, JournalEntry, Record, TestPart};
+use crate::commands::run::saved::journal::{Head, JournalEntry, Record, TestPart};
+use crate::commands::run::saved::part::{Cause, PartEnd};
+use crate::commands::run::saved::reader::JournalReader;
+use crate::commands::run::saved::rebuild::{planned_scenarios, threshold_specs};
+use crate::commands::run::saved::save::{self, Facts};
+use crate::commands::run::saved::timeline::Timeline;
 use crate::exit_code::ExitCode;
 
 /// Agents of a test; so much is not allocated because a number is damaged.

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::ended::EndedLoad;
-use crate::commands::run::journal;
+use crate::commands::run::saved::journal;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 

@@ -3,7 +3,7 @@
 pub mod drive;
 pub mod end;
 pub mod facts;
-pub mod journal;
+pub mod saved;
 pub mod start;
 
 use std::collections::HashSet;
@@ -31,7 +31,7 @@ use drive::phases::Phases;
 use drive::{pause, progress};
 use end::finish;
 use facts::agents_report::AgentsReport;
-use journal::{save, shards, timeline};
+use saved::{save, shards, timeline};
 use start::flags::Flags;
 pub use start::load::script_failure;
 use start::{fleet_flags, load, outputs, plan};

@@ -1,4 +1,5 @@
-//! What a response does with its document: which request a form or a link leads to. Plain; `http/page.rs` sends it.
+//! What a response does with its document: which request a form or a link leads to. Plain; `http/response/page.rs`
+//! sends it.
 
 use super::document::{Document, NodeId};
 use super::form::{FieldValue, by_name, urlencoded};

@@ -4,12 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ::outputs::Outputs;
 use clap::ArgMatches;
 use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::results::Results;
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Snapshot};
-use outputs::Outputs;
 use report::document;
 use script::ScriptError;
 use script::log::Level;
@@ -23,11 +23,12 @@ use crate::commands::run::drive::referee::RefereeThread;
 use crate::commands::run::drive::wall_clock::WallClock;
 use crate::commands::run::drive::watch::Watch;
 use crate::commands::run::facts::agents_report::AgentsReport;
-use crate::commands::run::journal::save::Saving;
-use crate::commands::run::journal::shards::{Shards, ShippedPart};
-use crate::commands::run::journal::timeline::Timeline;
+use crate::commands::run::saved::save::Saving;
+use crate::commands::run::saved::shards::{Shards, ShippedPart};
+use crate::commands::run::saved::timeline::Timeline;
 use crate::commands::run::start::flags::{Flags, LoadFlags};
 use crate::commands::run::start::load::Script;
+use crate::commands::run::start::outputs;
 use crate::commands::run::start::plan::{Planned, SummaryColumns};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -199,7 +200,7 @@ impl<'a> Drive<'a> {
         let options = planned.options;
         let state = planned.plan.state();
         let recorder = Rc::new(Recorder::new(self.registry.clone()));
-        let tap = crate::commands::run::start::outputs::tap(self.outputs);
+        let tap = outputs::tap(self.outputs);
         tap.iter().for_each(|tap| tap(0, &recorder));
         let config = RunConfig {
             prepare: tap,

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::time::Instant;
 
+use ::outputs::Outputs;
 use engine::Stopper;
 use engine::scenario::Scenarios;
 use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
-use outputs::Outputs;
 use report::SummaryMode;
 use report::document::{self, MessageLogs};
 use script::ScriptError;
@@ -20,10 +20,11 @@ use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
 use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
-use crate::commands::run::journal::save::{self, Facts, Kept, Saving, redacted_document};
-use crate::commands::run::journal::timeline::{OverTime, Timeline};
+use crate::commands::run::saved::save::{self, Facts, Kept, Saving, redacted_document};
+use crate::commands::run::saved::timeline::{OverTime, Timeline};
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
+use crate::commands::run::start::outputs;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer;
@@ -73,7 +74,7 @@ impl Ending<'_> {
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
-        let are_samples_lost = crate::commands::run::start::outputs::losses(&of_outputs).next().is_some();
+        let are_samples_lost = outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
         let steadiness = over_time.steadiness.clone();
         let Totals { results, messages, .. } = &totals;
@@ -83,7 +84,7 @@ impl Ending<'_> {
         let around = Circumstances {
             allowed_cores: environment.allowed_cores.len(),
             machine: machine::Meanwhile::between(start, &end),
-            lost: crate::commands::run::start::outputs::losses(&of_outputs).chain(lost.clone()).collect(),
+            lost: outputs::losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
         let judged = self.judge(&ran, results, &around);

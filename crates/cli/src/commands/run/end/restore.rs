@@ -7,7 +7,7 @@
 use metrics::ShardReader;
 
 use crate::commands::run::drive::progress::{LoadBefore, Progress};
-use crate::commands::run::journal::{JournalEntry, Record};
+use crate::commands::run::saved::journal::{JournalEntry, Record};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 

@@ -177,10 +177,11 @@ impl Flags {
     }
 
     fn of(source: &FlagSource<'_>, quick: Option<Quick>, passes_env: bool) -> Result<Self, Failure> {
+        let is_quick = quick.is_some();
         Ok(Flags {
-            load: LoadFlags::read(source, quick.is_some())?,
             test: TestFlags::read(source, quick, passes_env)?,
             verdict: VerdictFlags::read(source)?,
+            load: LoadFlags::read(source, is_quick)?,
             shown: ShownFlags::read(source)?,
             kept: KeptFlags::read(source)?,
         })

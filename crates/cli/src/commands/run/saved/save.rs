@@ -24,10 +24,10 @@ use script::secrets::Redactor;
 use serde_json::Value;
 use wire::mask::Mask;
 
-use crate::commands::run::journal::reader::JournalReader;
-use crate::commands::run::journal::rebuild;
-use crate::commands::run::journal::timeline::OverTime;
-use crate::commands::run::journal::{self, Head, Journal};
+use crate::commands::run::saved::journal::{self, Head, Journal};
+use crate::commands::run::saved::reader::JournalReader;
+use crate::commands::run::saved::rebuild;
+use crate::commands::run::saved::timeline::OverTime;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::exit_code::ExitCode;

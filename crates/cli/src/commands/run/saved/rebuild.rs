@@ -15,10 +15,10 @@ use report::TrendStat;
 use report::document::{Document, Exit, Generator};
 use wire::mask::Mask;
 
-use crate::commands::run::journal::reader::JournalReader;
-use crate::commands::run::journal::save::{self, Facts};
-use crate::commands::run::journal::timeline::Timeline;
-use crate::commands::run::journal::{Head, JournalEntry, Record};
+use crate::commands::run::saved::journal::{Head, JournalEntry, Record};
+use crate::commands::run::saved::reader::JournalReader;
+use crate::commands::run::saved::save::{self, Facts};
+use crate::commands::run::saved::timeline::Timeline;
 use crate::exit_code::ExitCode;
 
 /// The result of a journal of a run in one process.

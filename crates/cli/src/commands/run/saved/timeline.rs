@@ -16,9 +16,9 @@ use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, Str
 use report::steadiness;
 
 use crate::commands::run::facts::target_cpu::TargetCpu;
-use crate::commands::run::journal::Journal;
-use crate::commands::run::journal::planned_starts::planned_starts;
-use crate::commands::run::journal::plateau::plateau;
+use crate::commands::run::saved::journal::Journal;
+use crate::commands::run::saved::planned_starts::planned_starts;
+use crate::commands::run::saved::plateau::plateau;
 
 /// A run over time.
 #[derive(Default)]

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
-use crate::commands::run::journal::frames;
-use crate::commands::run::journal::{ENDED_NAME, FILE_NAME, Head, KIND, Record, SCHEMA};
+use crate::commands::run::saved::frames;
+use crate::commands::run::saved::journal::{ENDED_NAME, FILE_NAME, Head, KIND, Record, SCHEMA};
 
 /// A journal that has been opened.
 pub struct JournalReader {

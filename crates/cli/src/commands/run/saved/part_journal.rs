@@ -7,8 +7,8 @@ use std::time::Duration;
 use metrics::{Registry, Snapshot};
 use script::secrets::Secrets;
 
-use crate::commands::run::journal::frames;
-use crate::commands::run::journal::{FILE_NAME, Head, Journal, TestPart};
+use crate::commands::run::saved::frames;
+use crate::commands::run::saved::journal::{FILE_NAME, Head, Journal, TestPart};
 
 /// What is shorter is no second of its own.
 const SHORTEST_SECOND: Duration = Duration::from_millis(20);

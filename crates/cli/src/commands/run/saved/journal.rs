@@ -11,18 +11,6 @@
 //! intervals have the number of their second, and the last frame tells how the part ended: without it the part is not
 //! whole (`fleet/parts.rs`).
 
-pub mod frames;
-pub mod part;
-pub mod part_journal;
-pub mod planned_starts;
-pub mod plateau;
-pub mod reader;
-pub mod rebuild;
-pub mod save;
-pub mod shards;
-pub mod timeline;
-pub mod upload;
-
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -35,6 +23,8 @@ use report::document::Environment;
 use script::secrets::Secrets;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::commands::run::saved::frames;
 
 /// Name of the journal in the directory of the result.
 pub const FILE_NAME: &str = "journal.frames";

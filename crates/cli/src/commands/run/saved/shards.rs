@@ -15,11 +15,11 @@ use metrics::Registry;
 use metrics::results::Results;
 use script::options::Options;
 
-use crate::commands::run::journal::TestPart;
-use crate::commands::run::journal::part::{Cause, PartEnd};
-use crate::commands::run::journal::part_journal::{PartJournal, PartTick};
-use crate::commands::run::journal::save;
-use crate::commands::run::journal::upload::{self, Uploader};
+use crate::commands::run::saved::journal::{FILE_NAME, TestPart};
+use crate::commands::run::saved::part::{Cause, PartEnd};
+use crate::commands::run::saved::part_journal::{PartJournal, PartTick};
+use crate::commands::run::saved::save;
+use crate::commands::run::saved::upload::{self, Uploader};
 use crate::commands::run::start::flags::Flags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -151,8 +151,7 @@ pub fn fetch(url: &str) -> Result<FetchedParts, String> {
             ));
         }
         let journal = runtime.block_on(store.read(&part, pieces))?;
-        let written = std::fs::create_dir(&dir)
-            .and_then(|()| std::fs::write(dir.join(crate::commands::run::journal::FILE_NAME), journal));
+        let written = std::fs::create_dir(&dir).and_then(|()| std::fs::write(dir.join(FILE_NAME), journal));
         written.map_err(|error| format!("cannot write into {}: {error}", dir.display()))?;
         dirs.push(dir);
     }
