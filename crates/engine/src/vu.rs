@@ -9,7 +9,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use metrics::batches::Note;
@@ -27,20 +27,30 @@ pub trait VirtualUser: 'static {
     /// data); the engine records the iteration itself.
     fn begin(&mut self, iteration: Iteration);
 
-    /// Goes on with the iteration: with one kind of work, as far as it can without waiting. Called until the iteration
-    /// has ended, and never given up before: to cut it short the engine sets the `Interrupt` of the user's
-    /// `VuContext`, and it then ends soon as `Interrupted`, or as `Lost` when the user cannot leave.
+    /// Goes on with the iteration until it has ended or the user asks for something. Called until the iteration has
+    /// ended, and never given up before: to cut it short the engine sets the `Interrupt` of the user's `VuContext`, and
+    /// it then ends soon as `Interrupted`, or as `Lost` when the user cannot leave.
     fn resume(&mut self, context: &mut Context<'_>) -> Progress<IterationEnd>;
+
+    /// Gets the user what it asked for (`Progress::Asks`); ready when the user can be resumed. For users who never ask
+    /// there is nothing to get.
+    fn attend(&mut self, _context: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
 
     /// Runs an iteration from its beginning to its end, for whoever has a single user.
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd> {
         self.begin(iteration);
-        poll_fn(|context| {
+        let mut asks = false;
+        poll_fn(move |context| {
             loop {
+                if asks {
+                    ready!(self.attend(context));
+                }
                 match self.resume(context) {
                     Progress::Over(end) => return Poll::Ready(end),
                     Progress::Waits => return Poll::Pending,
-                    Progress::Again => {}
+                    Progress::Asks => asks = true,
                 }
             }
         })
@@ -73,9 +83,9 @@ pub trait VirtualUser: 'static {
 pub enum Progress<T> {
     /// It is over, and has come to this.
     Over(T),
-    /// There is another kind of work to do (sending, running the script), once others have done theirs.
-    Again,
-    /// It waits, and has seen to it that its waker is called.
+    /// It asks for something (an exchange, a pause): whoever resumed it is to `attend` until it is there.
+    Asks,
+    /// It is to be resumed when its waker is called.
     Waits,
 }
 

@@ -1,7 +1,7 @@
 //! Typed state that others keep with a user or with the users of a worker: one value a type, made at its first use.
 
 use std::any::{Any, TypeId};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// Values that are looked at without a call: what a request and a check ask for.
@@ -11,6 +11,8 @@ const FIRST: usize = 2;
 #[derive(Default)]
 pub struct Extensions {
     values: RefCell<Vec<(TypeId, Rc<dyn Any>)>>,
+    /// Which of the first gives up its place next.
+    next: Cell<usize>,
 }
 
 impl Extensions {
@@ -26,15 +28,15 @@ impl Extensions {
         unsafe { Rc::from_raw(Rc::into_raw(value).cast::<T>()) }
     }
 
-    /// Each time, a value that is not among the first moves one place to the front, so what is asked for most is found
-    /// soon. `make` gives one of the type with this id.
+    /// A value that is not among the first takes the place of one of them, of each in turn: those that nobody asks for
+    /// any more are not there for long. `make` gives one of the type with this id.
     #[inline(never)]
     fn find(&self, id: TypeId, make: impl FnOnce() -> Rc<dyn Any>) -> Rc<dyn Any> {
         let mut values = self.values.borrow_mut();
         if let Some(at) = values.iter().position(|(known, _)| *known == id) {
             let value = Rc::clone(&values[at].1);
             if at >= FIRST {
-                values.swap(at - 1, at);
+                values.swap(self.next.replace((self.next.get() + 1) % FIRST), at);
             }
             return value;
         }

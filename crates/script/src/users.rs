@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Context;
+use std::task::{Context, Poll};
 
 use engine::vu::CreateError;
 use engine::{
@@ -113,9 +113,14 @@ impl VirtualUser for ScriptUser {
                 Some(given_up) => IterationEnd::Lost(self.farewell(given_up)),
                 None => IterationEnd::Interrupted,
             }),
-            Advance::OtherWork => Progress::Again,
+            Advance::Asks => Progress::Asks,
             Advance::Waits => Progress::Waits,
         }
+    }
+
+    #[inline(always)]
+    fn attend(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.fiber.attend(context)
     }
 
     fn ended(&mut self, at_ns: u64) {

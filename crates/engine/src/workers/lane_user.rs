@@ -1,6 +1,6 @@
 //! What a user of a lane does: ask its pacer, iterate, be counted, ask again.
 //!
-//! Resumed by the table of its lane. The common way, from the end of an iteration to the beginning of the next, is a
+//! Resumed by the table of its lane, which also gets what its script asks for. The common way, from the end of an iteration to the beginning of the next, is a
 //! call; what is rare (taking a user, going away, filling up an iteration) is a boxed future that the user waits for.
 
 use std::future::Future;
@@ -195,9 +195,9 @@ impl<F: Users, P: Pace> Resumable for LaneUser<F, P> {
             let step = match (&self.state, &mut self.member) {
                 (State::Iterating, Some(member)) => match member.user.resume(context) {
                     Progress::Over(end) => self.end(end, context),
-                    Progress::Again => {
+                    Progress::Asks => {
                         self.has_waited = true;
-                        return Progress::Again;
+                        return Progress::Asks;
                     }
                     Progress::Waits => {
                         self.has_waited = true;
@@ -211,5 +211,10 @@ impl<F: Users, P: Pace> Resumable for LaneUser<F, P> {
                 return progress;
             }
         }
+    }
+
+    #[inline]
+    fn attend(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.member.as_mut().map_or(Poll::Ready(()), |member| member.user.attend(context))
     }
 }

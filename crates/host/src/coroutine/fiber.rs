@@ -14,7 +14,7 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::ptr::NonNull;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use corosensei::stack::{DefaultStack, Stack};
@@ -57,11 +57,10 @@ enum State {
     Idle,
     /// Has a job to begin with.
     Starting,
-    /// Has just begun to wait for what nobody polled yet.
+    /// Asks for this.
     Asking(NonNull<dyn Wait>),
-    Waiting(NonNull<dyn Wait>),
-    /// What it waited for is there.
-    Answered,
+    /// What it asked for is there, or it must go on without it.
+    Answered(Resume),
     /// Computes, and its slice is over.
     Paused,
     /// The same, in the middle of code; since when it has been told to stop, and its slices since then.
@@ -77,9 +76,9 @@ const IN_A_ROW: usize = 61;
 pub enum Advance<E> {
     /// It is over. `None`: the coroutine returned, or was given up, instead of finishing it.
     Over(Option<E>),
-    /// What comes next is another kind of work: running JavaScript, sending, receiving.
-    OtherWork,
-    /// It waits, and its waker will be called.
+    /// It asks for something: `attend` until that is there.
+    Asks,
+    /// It gives way; its waker will be called.
     Waits,
 }
 
@@ -193,35 +192,43 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     /// Goes on with the job as far as it can without waiting, whatever kind of work that is.
     pub fn poll_job(&mut self, cx: &mut Context<'_>) -> Poll<Option<E>> {
         for _ in 0..IN_A_ROW {
+            ready!(self.attend(cx));
             match self.advance(cx) {
                 Advance::Over(end) => return Poll::Ready(end),
                 Advance::Waits => return Poll::Pending,
-                Advance::OtherWork => {}
+                Advance::Asks => {}
             }
         }
         give_way(cx);
         Poll::Pending
     }
 
-    /// Goes on with the job until there is nothing to do, or until what comes next is another kind of work: running
-    /// JavaScript, sending, receiving. Whoever has many such jobs does each kind for all before the next.
+    /// Gets what the coroutine asks for; ready when it can go on, at once where it asks for nothing.
+    #[inline]
+    pub fn attend(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let State::Asking(mut wait) = self.state else { return Poll::Ready(()) };
+        let resume = if self.switch.stop.watch(cx.waker()) {
+            Resume::Stopped
+        } else {
+            // SAFETY: the coroutine is suspended in `block_on`, whose frame holds the pointee; nobody else uses it.
+            ready!(unsafe { wait.as_mut() }.poll(cx));
+            Resume::Ready
+        };
+        self.state = State::Answered(resume);
+        Poll::Ready(())
+    }
+
+    /// Goes on with the job until it asks for something. Whoever has many such jobs does each kind of work (running
+    /// JavaScript, sending, receiving) for all before the next.
     #[inline(always)]
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Advance<E> {
         let resume = match std::mem::replace(&mut self.state, State::Returned) {
             State::Starting => Resume::Run,
-            State::Answered => Resume::Ready,
-            State::Asking(wait) => match self.poll_wait(wait, cx) {
-                Some(resume) => resume,
-                None => return Advance::Waits,
-            },
-            State::Waiting(wait) => match self.poll_wait(wait, cx) {
-                Some(Resume::Ready) => {
-                    self.state = State::Answered;
-                    return Advance::OtherWork;
-                }
-                Some(resume) => resume,
-                None => return Advance::Waits,
-            },
+            State::Answered(resume) => resume,
+            state @ State::Asking(_) => {
+                self.state = state;
+                return Advance::Asks;
+            }
             state @ (State::Paused | State::Preempted(_)) => return self.go_on_computing(state, cx),
             State::Idle | State::Returned => return Advance::Over(None),
         };
@@ -239,7 +246,8 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
                 give_way(cx);
                 Advance::Waits
             }
-            _ => Advance::OtherWork,
+            State::Asking(_) => Advance::Asks,
+            _ => Advance::Over(None),
         }
     }
 
@@ -323,22 +331,6 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
             }
         }
         found
-    }
-
-    /// Polls what the coroutine waits for; how to resume it, unless it continues waiting.
-    #[inline]
-    fn poll_wait(&mut self, mut wait: NonNull<dyn Wait>, cx: &mut Context<'_>) -> Option<Resume> {
-        if self.switch.stop.watch(cx.waker()) {
-            return Some(Resume::Stopped);
-        }
-        // SAFETY: the coroutine is suspended in `block_on`, whose frame holds the pointee; nobody else uses it.
-        match unsafe { wait.as_mut() }.poll(cx) {
-            Poll::Ready(()) => Some(Resume::Ready),
-            Poll::Pending => {
-                self.state = State::Waiting(wait);
-                None
-            }
-        }
     }
 }
 
@@ -425,22 +417,27 @@ mod tests {
         });
         fiber.start(0);
         let mut cx = Context::from_waker(Waker::noop());
-        assert!(matches!(fiber.advance(&mut cx), Advance::OtherWork));
+        assert!(matches!(fiber.advance(&mut cx), Advance::Asks));
         assert_eq!(polls.get(), 0, "others run their JavaScript before this one's wait begins");
-        while !matches!(fiber.advance(&mut cx), Advance::Over(_)) {}
-        assert_eq!(polls.get(), 3);
+        assert!(fiber.attend(&mut cx).is_pending());
+        assert!(fiber.attend(&mut cx).is_pending());
+        assert!(fiber.attend(&mut cx).is_ready());
+        let Advance::Over(end) = fiber.advance(&mut cx) else { panic!("there is nothing more to ask for") };
+        assert_eq!((end, polls.get()), (Some("Some(7)".into()), 3));
     }
 
     #[test]
-    fn what_is_there_at_once_costs_one_turn() {
+    fn one_that_asks_is_not_resumed_before_it_is_answered() {
         let (mut fiber, _) = fiber(|switch, _, jobs| {
-            let sum = (0..3).filter_map(|n| switch.block_on(std::future::ready(n))).sum::<i32>();
-            jobs.next(sum.to_string());
+            let answer = switch.block_on(std::future::ready(7));
+            jobs.next(format!("{answer:?}"));
         });
         fiber.start(0);
         let mut cx = Context::from_waker(Waker::noop());
-        let turns = (0..3).filter(|_| matches!(fiber.advance(&mut cx), Advance::OtherWork)).count();
-        assert_eq!((turns, fiber.poll_job(&mut cx)), (3, Poll::Ready(Some("3".into()))));
+        for _ in 0..3 {
+            assert!(matches!(fiber.advance(&mut cx), Advance::Asks));
+        }
+        assert_eq!(fiber.poll_job(&mut cx), Poll::Ready(Some("Some(7)".into())));
     }
 
     #[test]

@@ -90,6 +90,8 @@ pub(super) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>, jobs: &Jobs<Job, JobEnd>) {
     }
 }
 
+// Not inlined, as `exported`, `judge` and `call`: what is rare shall not stretch the frame that each iteration stands on.
+#[inline(never)]
 fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<Object<'js>> {
     vu.set_phase(Phase::Init);
     globals::install(ctx, vu)?;
@@ -117,6 +119,7 @@ struct User<'js> {
 }
 
 impl<'js> User<'js> {
+    #[inline(never)]
     fn exported(&self, ctx: &Ctx<'js>, vu: &Vu) -> Result<Exported, ScriptError> {
         self.read_exports(ctx).map_err(|error| failure(ctx, vu, error))
     }
@@ -138,6 +141,7 @@ impl<'js> User<'js> {
         Ok(exported)
     }
 
+    #[inline(never)]
     fn iterate(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>, scenario_changed: bool) -> IterationEnd {
         vu.shared.modules.builtins().on_iteration_start.iter().for_each(|hook| hook(ctx));
         host::space_collections(ctx);
@@ -151,6 +155,8 @@ impl<'js> User<'js> {
         end
     }
 
+    #[cold]
+    #[inline(never)]
     fn judge(&self, ctx: &Ctx<'js>, vu: &Vu, error: Error) -> IterationEnd {
         let caught = linker::take_error(ctx, vu, error);
         vu.stop_timers();
@@ -197,6 +203,7 @@ impl<'js> User<'js> {
         Ok(function)
     }
 
+    #[inline(never)]
     fn call(
         &self,
         ctx: &Ctx<'js>,

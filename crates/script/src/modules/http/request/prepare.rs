@@ -47,9 +47,32 @@ pub fn prepare<'js>(
     args: &RequestArgs<'_, 'js>,
     purpose: &Purpose<'_, 'js>,
 ) -> Checked<Rc<PreparedRequest>> {
+    let same = args.url.and_then(|url| state.last_url.get(url)).filter(|_| may_repeat(state, purpose));
+    match same.and_then(|target| state.fixed.request(&target, args)) {
+        Some(same) => allowed(same, purpose),
+        None => prepare_anew(ctx, vu, state, args, purpose),
+    }
+}
+
+/// Whether a request may be the one that was sent before.
+#[inline]
+fn may_repeat(state: &HttpState, purpose: &Purpose<'_, '_>) -> bool {
+    state.jar.is_empty() && !matches!(purpose, Purpose::Events(_))
+}
+
+/// The same for a request that differs from the last one.
+// Not inlined: its frame of a kilobyte would be touched on the stack of each user.
+#[inline(never)]
+fn prepare_anew<'js>(
+    ctx: &Ctx<'js>,
+    vu: &Vu,
+    state: &HttpState,
+    args: &RequestArgs<'_, 'js>,
+    purpose: &Purpose<'_, 'js>,
+) -> Checked<Rc<PreparedRequest>> {
     let run = state.run(vu);
     let (target, template_name) = target(ctx, state, run, args.url)?;
-    let may_repeat = template_name.is_none() && state.jar.is_empty() && !matches!(purpose, Purpose::Events(_));
+    let may_repeat = template_name.is_none() && may_repeat(state, purpose);
     if may_repeat && let Some(same) = state.fixed.request(&target, args) {
         return allowed(same, purpose);
     }
@@ -102,14 +125,18 @@ fn params<'js>(
 }
 
 /// Who continues beside a request cannot be called back by it.
+#[inline]
 fn allowed(prepared: Rc<PreparedRequest>, purpose: &Purpose<'_, '_>) -> Checked<Rc<PreparedRequest>> {
     match prepared.intake.calling().filter(|_| matches!(purpose, Purpose::Promise)) {
         None => Ok(prepared),
-        Some(param) => {
-            let instead = "use a function that waits for its response, such as http.get";
-            Err(Refusal::new(format!("{param} is not possible with asyncRequest and batch: {instead}")).into())
-        }
+        Some(param) => Err(not_beside(param).into()),
     }
+}
+
+#[cold]
+fn not_beside(param: &str) -> Refusal {
+    let instead = "use a function that waits for its response, such as http.get";
+    Refusal::new(format!("{param} is not possible with asyncRequest and batch: {instead}"))
 }
 
 /// Where a request goes, and the name that a template gave it.

@@ -13,10 +13,13 @@ use crate::modules::http::common::url::UrlCache;
 use crate::modules::http::request::call::Call;
 
 /// The text for people when a request failed: the request, and what went wrong.
+#[inline]
 pub fn failure_text(vu: &Vu, call: &Call) -> Option<String> {
-    if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) {
-        return None;
-    }
+    if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) { None } else { text_of_failure(vu, call) }
+}
+
+#[cold]
+fn text_of_failure(vu: &Vu, call: &Call) -> Option<String> {
     let (sent, urls) = (&call.prepared.sent, UrlCache::of(vu));
     let mask = urls.mask();
     let (method, url, message) = match (call.exchange(), &call.prepared.unsendable) {

@@ -15,21 +15,31 @@ use crate::modules::http::request::intake::Intake;
 /// Throws or warns when the request failed, and makes the response. `lent`: see `response::object`.
 pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Lazy<Call>>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
     if let Some(message) = failure_text(vu, &call) {
-        if call.prepared.throw {
-            return Err(go_error::throw(ctx, &message));
-        }
-        vu.log().warn("Request Failed", &[("error", &message)]);
-    } else if call.prepared.warn_redirects {
+        failed(ctx, vu, &call, &message)?;
+    } else if call.prepared.warn_redirects && is_redirect(&call) {
         warn_about_redirects(vu, &call);
     }
-    let hash = match &call.prepared.intake {
-        Intake::Hash(_) => Some(call.prepared.intake.digest_of(call.exchange())),
-        Intake::Body | Intake::Callback(_) | Intake::Events(_) => None,
-    };
+    match &call.prepared.intake {
+        Intake::Hash(_) => hashed(ctx, call, lent),
+        Intake::Body | Intake::Callback(_) | Intake::Events(_) => response::object(ctx, call, lent),
+    }
+}
+
+#[cold]
+fn failed(ctx: &Ctx<'_>, vu: &Vu, call: &Call, message: &str) -> Result<()> {
+    if call.prepared.throw {
+        return Err(go_error::throw(ctx, message));
+    }
+    vu.log().warn("Request Failed", &[("error", message)]);
+    Ok(())
+}
+
+/// The response of a request whose body was hashed while it arrived.
+#[inline(never)]
+fn hashed<'js>(ctx: &Ctx<'js>, call: Rc<Lazy<Call>>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
+    let hash = call.prepared.intake.digest_of(call.exchange());
     let response = response::object(ctx, call, lent)?;
-    if let Some(hash) = hash
-        && let Some(response) = response.as_object()
-    {
+    if let Some(response) = response.as_object() {
         match hash {
             Some(hash) => response.set("hash", hash)?,
             None => response.set("hash", Value::new_null(ctx.clone()))?,
@@ -38,11 +48,17 @@ pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Lazy<Call>>, lent: Vec<Valu
     Ok(response)
 }
 
+#[inline]
+fn is_redirect(call: &Call) -> bool {
+    let outcome = call.exchange().map(|exchange| &exchange.outcome);
+    matches!(outcome, Some(Ok(response)) if matches!(response.status, 301 | 302 | 303 | 307 | 308))
+}
+
 /// Tells that a default limit, not the script's, cut redirects off.
+#[cold]
 fn warn_about_redirects(vu: &Vu, call: &Call) {
     let (Some(exchange), Some(request)) = (call.exchange(), &call.prepared.sent.request) else { return };
-    let Ok(response) = &exchange.outcome else { return };
-    if !matches!(response.status, 301 | 302 | 303 | 307 | 308) || response.header("Location").is_none() {
+    if !exchange.outcome.as_ref().is_ok_and(|response| response.header("Location").is_some()) {
         return;
     }
     let message = format!(

@@ -36,6 +36,7 @@ pub fn object<'js>(ctx: &Ctx<'js>, call: Rc<Lazy<Call>>, lent: Vec<Value<'js>>) 
     LazyObject::create(ctx, call, kept)
 }
 
+#[cold]
 fn list<'js>(ctx: &Ctx<'js>, values: Vec<Value<'js>>) -> Result<Value<'js>> {
     let list = Array::new(ctx.clone())?;
     for (index, value) in values.into_iter().enumerate() {
