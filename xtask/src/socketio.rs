@@ -14,7 +14,7 @@ const FILES: [(&str, &str); 2] = [
     ("package.json", include_str!("../socketio/package.json")),
     ("server.cjs", include_str!("../socketio/server.cjs")),
 ];
-const SCRIPT: &str = "crates/script/src/modules/socketio/test.js";
+const SCRIPT: &str = "crates/modules/src/socketio/test.js";
 
 /// The server; it ends with this.
 struct NpmServer {

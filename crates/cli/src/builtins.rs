@@ -1,7 +1,6 @@
-//! The built-in modules of the binary: those of `script`, and the extensions it was built with.
+//! The built-in modules of the binary: those of `modules`, and the extensions it was built with.
 
 use script::builtins::Builtins;
-use script::modules;
 
 /// All of them.
 pub static BUILTINS: Builtins =

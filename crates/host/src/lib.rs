@@ -8,7 +8,7 @@
 //! so scripts are synchronous and the network is not. A suspended user is never dropped: C frames lie on its stack; it
 //! is resumed with a stop reason instead.
 //!
-//! How Rust is put behind JavaScript, one table for all ways: `script/src/modules/mod.rs`. Objects have one class a
+//! How Rust is put behind JavaScript, one table for all ways: `modules/src/lib.rs`. Objects have one class a
 //! Rust type (`class.rs`, `lazy_object`), so that a script cannot forge them. Bytes of the script go the other way:
 //! `bytes::read` for the time of a call, `borrow::Borrows` for the time of a request.
 

@@ -3,7 +3,7 @@
 //! The loader, the linker and the life of a user see this value and no module. Everything that a module wants of them
 //! is a field of the list.
 
-use host::js::{Ctx, Object};
+use host::js::{Ctx, Object, Value};
 
 /// A built-in module: what a script gets for `import … from "<name>"` and `require("<name>")`.
 pub struct ModuleDef {
@@ -28,6 +28,17 @@ pub struct LibraryText {
     pub module: &'static str,
 }
 
+/// What a value that a module made is as data, as k6 writes its structures in Go.
+pub enum AsData<'js> {
+    /// Its properties but those that are functions.
+    WithoutFunctions,
+    /// These fields.
+    Fields([(&'static str, Value<'js>); 3]),
+}
+
+/// Makes the value of a global name.
+pub type MakeGlobal = for<'js> fn(&Ctx<'js>) -> host::js::Result<Value<'js>>;
+
 /// The built-in modules of a program.
 pub struct Builtins {
     /// Each module once, by its import path, in one list or several.
@@ -43,6 +54,10 @@ pub struct Builtins {
     pub advice: fn(&str) -> Option<String>,
     /// Texts of libraries that a module replaces.
     pub libraries: &'static [LibraryText],
+    /// Global names that modules bring, each made when it is first read.
+    pub globals: &'static [(&'static str, MakeGlobal)],
+    /// What a value of a module is as data; nothing for any other value.
+    pub as_data: for<'js> fn(&Value<'js>) -> host::js::Result<Option<AsData<'js>>>,
     /// Called before each iteration, in this order.
     pub on_iteration_start: &'static [fn(&Ctx<'_>)],
 }

@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod asked;
+pub mod base64;
 pub mod builtins;
 pub mod error;
 pub mod exception;
@@ -13,12 +14,10 @@ pub mod globals;
 pub mod go_error;
 pub mod handlers;
 pub mod json_path;
-pub mod libraries;
 pub mod linker;
 pub mod loader;
 pub mod message_log;
 pub mod message_sink;
-pub mod modules;
 pub mod options;
 pub mod paths;
 pub mod program;

@@ -84,7 +84,7 @@ pub(crate) fn require<'js>(ctx: &Ctx<'js>, vu: &Vu, base: &str, specifier: &str)
 }
 
 /// The object of a built-in module, made at its first import.
-pub(crate) fn builtin<'js>(ctx: &Ctx<'js>, vu: &Vu, def: &'static ModuleDef) -> host::js::Result<Object<'js>> {
+pub fn builtin<'js>(ctx: &Ctx<'js>, vu: &Vu, def: &'static ModuleDef) -> host::js::Result<Object<'js>> {
     let known = vu.script.builtins.borrow().iter().find(|(name, _)| *name == def.name).map(|(_, o)| o.clone());
     if let Some(object) = known {
         return object.restore(ctx);

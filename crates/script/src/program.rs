@@ -12,7 +12,6 @@ use metrics::Recorder;
 
 use crate::error::{ScriptError, exit_code};
 use crate::message_sink::MessageSink;
-use crate::modules::together::Meetings;
 use crate::options::Options;
 use crate::paths;
 use crate::referee::Referee;
@@ -163,9 +162,9 @@ impl Program {
         self.shared.process_state::<Unstamped>().count()
     }
 
-    /// Where virtual users wait for each other.
-    pub fn meetings(&self) -> Arc<Meetings> {
-        self.shared.process_state::<Meetings>()
+    /// What a module keeps for all users of this process, by its type; made at its first use.
+    pub fn process_state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.shared.process_state::<T>()
     }
 
     /// What time it is for the whole test, where other processes take part in it.

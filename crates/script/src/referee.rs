@@ -63,12 +63,12 @@ impl Referee {
     }
 
     /// Whether a request is looked for.
-    pub(crate) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         self.is_on.load(Ordering::Acquire)
     }
 
     /// The request that is asked for again, if this one is of its kind: `make` is what it becomes where there is none.
-    pub(crate) fn matching(&self, address: &str, shown: &str, make: impl FnOnce() -> Probe) -> Option<&Probe> {
+    pub fn matching(&self, address: &str, shown: &str, make: impl FnOnce() -> Probe) -> Option<&Probe> {
         if self.wanted.get().is_some_and(|wanted| wanted != address && wanted != shown) {
             return None;
         }
@@ -77,7 +77,7 @@ impl Referee {
     }
 
     /// Another worker measures.
-    pub(crate) fn join(&self) -> Arc<Mutex<Trend>> {
+    pub fn join(&self) -> Arc<Mutex<Trend>> {
         let own = Arc::<Mutex<Trend>>::default();
         self.measured.lock().unwrap_or_else(PoisonError::into_inner).push(own.clone());
         own

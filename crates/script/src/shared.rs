@@ -16,7 +16,7 @@ use crate::message_sink::MessageSink;
 use crate::options::Options;
 use crate::secrets::Secrets;
 use crate::sources::disk::Disk;
-use crate::sources::files::Files;
+use crate::sources::files::{Files, Opened};
 use crate::whole_test::test_clock::TestClock;
 
 /// Where the entry script comes from.
@@ -130,6 +130,26 @@ impl Shared {
     /// From now on no module is added.
     pub fn seal(&self) {
         self.modules.seal();
+    }
+
+    /// A file of the script's, opened once; after loading only those that were opened before.
+    pub fn open(&self, path: &Path) -> Result<Arc<Opened>, String> {
+        self.files.open(path, self.is_sealed())
+    }
+
+    /// Where files are: on this machine, or in an archive.
+    pub fn disk(&self) -> &Arc<Disk> {
+        &self.disk
+    }
+
+    /// Where secrets come from.
+    pub fn secrets(&self) -> &Arc<Secrets> {
+        &self.secrets
+    }
+
+    /// Whether the test is loaded: no module or file is added any more.
+    pub fn is_sealed(&self) -> bool {
+        self.modules.is_sealed()
     }
 
     /// The name of the entry module.

@@ -36,7 +36,7 @@ impl Compiler {
             options: Options::default(),
             log: Arc::new(Silent),
             recorder: Rc::new(Recorder::new(registry.clone())),
-            builtins: &script::modules::BUILTINS,
+            builtins: &modules::BUILTINS,
             secrets: Default::default(),
             registry,
         };

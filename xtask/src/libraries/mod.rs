@@ -33,7 +33,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let root = parity::workspace()?;
     let folder = std::env::temp_dir().join(format!("onrush-libraries-{}", std::process::id()));
     let engines = Engines::find(&root, &folder)?;
-    let addresses = script::libraries::addresses().into_iter();
+    let addresses = modules::libraries::addresses().into_iter();
     let picked: Vec<String> = addresses
         .filter(|address| {
             selection.names.is_empty() || selection.names.iter().any(|name| address.contains(name.as_str()))
@@ -90,7 +90,7 @@ struct Sides {
 impl Sides {
     /// The pairs of an address: one an engine.
     fn of(engines: &Engines, address: &str, tree: &Path) -> Result<Vec<Sides>, String> {
-        let path = address.strip_prefix(script::libraries::HOST).expect("all are there");
+        let path = address.strip_prefix(modules::libraries::HOST).expect("all are there");
         let file = tree.join("lib").join(path);
         let file = file.canonicalize().map_err(|error| format!("cannot find {}: {error}", file.display()))?;
         let (real, library) = (file.display().to_string(), path.split('/').next().unwrap_or_default().to_owned());
@@ -102,7 +102,7 @@ impl Sides {
             ours,
         };
         let in_onrush = (Engine::Onrush, address.to_owned());
-        let Some(text) = script::libraries::text(address) else {
+        let Some(text) = modules::libraries::text(address) else {
             // Onrush replaces the real file of formdata by the module.
             let other = engines.has_k6().then(|| pair("Onrush, the real file in k6", Engine::K6, in_onrush));
             return Ok(other.into_iter().collect());
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn every_library_has_calls() {
-        for address in script::libraries::addresses() {
-            let library = address.trim_start_matches(script::libraries::HOST).split('/').next().unwrap_or_default();
+        for address in modules::libraries::addresses() {
+            let library = address.trim_start_matches(modules::libraries::HOST).split('/').next().unwrap_or_default();
             assert!(engines::calls(library).is_some(), "{address}");
         }
     }

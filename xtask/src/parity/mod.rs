@@ -124,8 +124,8 @@ fn scripts(root: &Path) -> Result<Vec<PathBuf>, String> {
     let is_script = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "js" || extension == "ts");
     let mut scripts: Vec<PathBuf> = list(root.join("tests/parity"))?.into_iter().filter(is_script).collect();
     scripts.extend(list(root.join("examples"))?.into_iter().filter(is_script));
-    let mut modules = list(root.join("crates/script/src/modules"))?;
-    modules.extend(list(root.join("crates/script/src/modules/experimental"))?);
+    let mut modules = list(root.join("crates/modules/src"))?;
+    modules.extend(list(root.join("crates/modules/src/experimental"))?);
     scripts.extend(modules.into_iter().map(|module| module.join("test.js")).filter(|test| test.is_file()));
     scripts.sort();
     Ok(scripts)

@@ -106,7 +106,7 @@ pub(super) const SUITES: &[SuiteRow] = &[
         arguments: &["--tree DIR [--seed N] [--count N] [NAME…]"],
         does: "runs generated calls of every export of every built-in library against the real file, in Onrush and in \
                k6",
-        when: "you changed a library in `crates/script/src/libraries`, `form_data` or `url_library`",
+        when: "you changed a library in `libraries`, `form_data` or `url_library` of `crates/modules/src`",
         help: "Runs --count (100) generated calls of each export of each built-in library and version against ours and \
                against the real file in DIR, a checkout of grafana/jslib.k6.io, and compares values, messages, checks, \
                groups and metrics. --seed (1) makes other calls; NAME picks addresses that contain it. k6 is taken \

@@ -160,7 +160,7 @@ pub async fn load(source: &str, lines: &Arc<Lines>) -> Result<AppProgram, Script
         cache_dir: None,
         options: Options::default(),
         log: lines.clone(),
-        builtins: &script::modules::BUILTINS,
+        builtins: &modules::BUILTINS,
         busy_limit: Duration::from_millis(100),
     };
     AppProgram::load(Source::Text { name: String::from("app.js"), text: source.to_string() }, options).await

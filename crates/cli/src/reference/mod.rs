@@ -66,9 +66,8 @@ fn flags_and_variables_of_k6() {
 
 #[test]
 fn error_codes() {
-    let rows = script::modules::http::common::error_code::MEANINGS
-        .iter()
-        .map(|(code, meaning)| format!("| {code} | {meaning} |"));
+    let rows =
+        modules::http::common::error_code::MEANINGS.iter().map(|(code, meaning)| format!("| {code} | {meaning} |"));
     holds("error-codes.md", &table("| code | meaning |", rows));
 }
 

@@ -7,7 +7,7 @@ use crate::lab::Lab;
 
 #[test]
 fn the_module() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../script/src/modules/delay/test.js");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../modules/src/delay/test.js");
     Lab::new().onrush(&["run", "-q", "--serve", script.to_str().expect("a path in UTF-8")]).code(0);
 }
 

@@ -8,7 +8,7 @@ use crate::lab::Lab;
 /// Runs the test.js of a module against its app.js.
 #[track_caller]
 fn passes(module: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../script/src/modules").join(module);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../modules/src").join(module);
     let path = |name: &str| folder.join(name).to_str().expect("a path in UTF-8").to_owned();
     Lab::new().onrush(&["run", "-q", &format!("--serve={}", path("app.js")), &path("test.js")]).code(0);
 }

@@ -13,7 +13,7 @@ use crate::lab::Lab;
 /// Runs the test.js of a module against a target beside it.
 #[track_caller]
 fn passes(module: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../script/src/modules").join(module);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../modules/src").join(module);
     let script = folder.join("test.js");
     Lab::new().onrush(&["run", "-q", "--serve", script.to_str().expect("a path in UTF-8")]).code(0);
 }

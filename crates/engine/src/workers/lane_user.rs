@@ -1,7 +1,8 @@
 //! What a user of a lane does: ask its pacer, iterate, be counted, ask again.
 //!
-//! Resumed by the table of its lane, which also gets what its script asks for. The common way, from the end of an iteration to the beginning of the next, is a
-//! call; what is rare (taking a user, going away, filling up an iteration) is a boxed future that the user waits for.
+//! Resumed by the table of its lane, which also gets what its script asks for. The common way, from the end of an
+//! iteration to the beginning of the next, is a call; what is rare (taking a user, going away, filling up an iteration)
+//! is a boxed future that the user waits for.
 
 use std::future::Future;
 use std::pin::{Pin, pin};

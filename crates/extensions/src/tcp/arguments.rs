@@ -4,7 +4,7 @@ use host::bytes;
 use host::js::{Ctx, Result, Value};
 use host::kind::Kind;
 use script::arguments::{member, present};
-use script::modules::encoding::base64::Variant;
+use script::base64::Variant;
 use script::series::{self, SampleTags};
 
 use crate::dial::Place;

@@ -14,7 +14,6 @@ use host::js::object::Accessor;
 use host::js::{Ctx, Exception, Function, Object, Value};
 use host::{apply, intrinsics, json};
 
-use crate::modules::web_crypto;
 use crate::vu::Vu;
 use crate::{exception, go_error, linker};
 
@@ -58,7 +57,9 @@ pub fn install(ctx: &Ctx<'_>, vu: &Vu) -> host::js::Result<()> {
     for name in ["TextEncoder", "TextDecoder"] {
         lazy(ctx, name, move |ctx| text::classes(ctx)?.get(name))?;
     }
-    lazy(ctx, "crypto", |ctx| web_crypto::object(ctx).map(Object::into_value))?;
+    for (name, make) in vu.shared.modules.builtins().globals {
+        lazy(ctx, name, make)?;
+    }
     lazy(ctx, "GoError", go_error::class)?;
     exception::install_stack(ctx)?;
     for name in ["module", "exports"] {

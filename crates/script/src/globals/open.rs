@@ -23,7 +23,7 @@ pub(crate) fn open<'js>(ctx: Ctx<'js>, path: Opt<Value<'js>>, mode: Opt<Value<'j
     let mode = mode.0.map(|value| bytes::text(&value)).transpose()?.flatten().unwrap_or_default();
     let path = absolute(&ctx, &vu, &path);
     let throw = |message: String| go_error::throw(&ctx, &message);
-    let opened = vu.shared.files.open(&path, vu.shared.modules.is_sealed()).map_err(throw)?;
+    let opened = vu.shared.open(&path).map_err(throw)?;
     if mode == "b" {
         return opened.map(&path).map_err(throw)?.into_buffer(&ctx);
     }

@@ -126,6 +126,8 @@ mod tests {
         text: |_| None,
         advice: |_| None,
         libraries: &[],
+        globals: &[],
+        as_data: |_| Ok(None),
         on_iteration_start: &[],
     };
 

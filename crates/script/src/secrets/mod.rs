@@ -6,5 +6,5 @@ mod source;
 mod url;
 
 pub use redactor::{HIDDEN, Redactor};
-pub(crate) use source::SecretKind;
+pub use source::SecretKind;
 pub use source::Secrets;

@@ -15,7 +15,7 @@ use super::redactor::Redactor;
 use super::url::UrlSource;
 
 /// What can be asked for secrets.
-pub(crate) enum SecretKind {
+pub enum SecretKind {
     /// All of them are known.
     Known(BTreeMap<String, String>),
     /// They are variables with this in front.
@@ -25,9 +25,9 @@ pub(crate) enum SecretKind {
 }
 
 /// A source and its name.
-pub(crate) struct SecretSource {
+pub struct SecretSource {
     pub(super) name: String,
-    pub(crate) kind: SecretKind,
+    pub kind: SecretKind,
     is_default: bool,
 }
 
@@ -77,7 +77,7 @@ impl Secrets {
     }
 
     /// The source of this name, or the default one.
-    pub(crate) fn source(&self, name: Option<&str>) -> Result<&SecretSource, String> {
+    pub fn source(&self, name: Option<&str>) -> Result<&SecretSource, String> {
         if self.sources.is_empty() {
             return Err(String::from(
                 "no secret sources are configured; give one, such as --secret-source=file=secrets.txt",
@@ -101,7 +101,7 @@ impl Secrets {
     }
 
     /// A secret of a source that need not be fetched.
-    pub(crate) fn known(&self, source: &SecretSource, key: &str) -> Result<String, String> {
+    pub fn known(&self, source: &SecretSource, key: &str) -> Result<String, String> {
         let (value, place) = match &source.kind {
             SecretKind::Known(values) => (values.get(key), String::new()),
             SecretKind::Environment(prefix) => {
@@ -120,7 +120,7 @@ impl Secrets {
     }
 
     /// Hides what was fetched.
-    pub(crate) fn hide(&self, secret: &str) {
+    pub fn hide(&self, secret: &str) {
         self.redactor.add(secret);
     }
 }

@@ -39,7 +39,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const MOST_REDIRECTS: u32 = 10;
 
 /// Where and how to ask.
-pub(crate) struct UrlSource {
+pub struct UrlSource {
     template: String,
     /// In capitals.
     method: String,
@@ -121,12 +121,12 @@ impl UrlSource {
     }
 
     /// What was fetched before.
-    pub(crate) fn remembered(&self, key: &str) -> Option<String> {
+    pub fn remembered(&self, key: &str) -> Option<String> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
     /// Asks the server.
-    pub(crate) async fn fetch(&self, key: &str, context: Rc<ClientContext>) -> Result<String, String> {
+    pub async fn fetch(&self, key: &str, context: Rc<ClientContext>) -> Result<String, String> {
         let failed = |why: &str| format!("cannot get the secret '{key}': {why}");
         let url = Url::parse(&self.template.replace("{key}", key)).map_err(|error| failed(&error.message))?;
         let request = Request {

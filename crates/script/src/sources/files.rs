@@ -20,7 +20,8 @@ pub(crate) struct Files {
     known: Mutex<HashMap<PathBuf, Arc<Opened>>>,
 }
 
-pub(crate) struct Opened {
+/// A file that was opened, read at its first use.
+pub struct Opened {
     file: File,
     place: PathBuf,
     text: OnceLock<Arc<str>>,

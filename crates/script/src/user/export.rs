@@ -6,12 +6,12 @@
 
 use host::Building;
 use host::bytes;
-use host::js::IntoJs;
 use host::js::{Ctx, Exception, Object, Value};
 use host::kind::{BufferKind, ElementType, Kind};
 use host::object;
 
-use crate::modules::http;
+use crate::Vu;
+use crate::builtins::AsData;
 
 /// Nesting that is still written; Go's own limit for reading JSON is 10,000, a coroutine's stack allows this much,
 /// also without optimisation.
@@ -121,29 +121,20 @@ fn write_object(object: &Object<'_>, out: &mut Text, depth: usize) -> Result<(),
 
 /// What k6's modules make of Go's structures is data; the functions on it are left out.
 fn write_other(object: &Object<'_>, out: &mut Text, depth: usize) -> Result<(), ExportError> {
-    let value = object.as_value();
-    if http::is_response(value) {
-        return write_properties(object, out, depth, Value::is_function);
-    }
-    if let Some(url) = http::url_template(value) {
-        return write_fields(url.map(|(name, text)| (name, text.into_js(object.ctx()))), out, depth);
-    }
-    match http::file_part(value)? {
-        Some(file) => write_fields(file.map(|(name, value)| (name, Ok(value))), out, depth),
+    let as_data = Vu::of(object.ctx()).shared.modules.builtins().as_data;
+    match as_data(object.as_value())? {
         None => write_properties(object, out, depth, |_| false),
+        Some(AsData::WithoutFunctions) => write_properties(object, out, depth, Value::is_function),
+        Some(AsData::Fields(fields)) => write_fields(fields, out, depth),
     }
 }
 
-fn write_fields<'js, const N: usize>(
-    fields: [(&str, host::js::Result<Value<'js>>); N],
-    out: &mut Text,
-    depth: usize,
-) -> Result<(), ExportError> {
+fn write_fields(fields: [(&str, Value<'_>); 3], out: &mut Text, depth: usize) -> Result<(), ExportError> {
     for (index, (name, value)) in fields.into_iter().enumerate() {
         out.push(if index == 0 { '{' } else { ',' });
         quoted(name, out);
         out.push(':');
-        write(&value?, out, depth + 1)?;
+        write(&value, out, depth + 1)?;
     }
     out.push('}');
     Ok(())

@@ -169,8 +169,13 @@ impl Vu {
         &self.shared.disk
     }
 
+    /// What the users of all threads share.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Whether the user was told to stop.
-    pub(crate) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.context.as_ref().is_some_and(|context| context.interrupt.reason().is_some())
     }
 
@@ -182,13 +187,13 @@ impl Vu {
     }
 
     /// The same for samples that carry what `noted` gave earlier.
-    pub(crate) fn recorder_as_noted(&self, noted: Option<&Note>) -> &Recorder {
+    pub fn recorder_as_noted(&self, noted: Option<&Note>) -> &Recorder {
         self.worker.recorder.annotate(|| noted.cloned());
         &self.worker.recorder
     }
 
     /// What samples carry now besides tags; nothing where nobody reads it.
-    pub(crate) fn noted(&self) -> Option<Note> {
+    pub fn noted(&self) -> Option<Note> {
         if self.worker.recorder.has_batches() { self.note() } else { None }
     }
 
@@ -296,7 +301,7 @@ impl Vu {
 
     /// How late the first request of an iteration begins after its planned start. None for later requests, and where no
     /// plan gives the starts.
-    pub(crate) fn take_lateness(&self) -> Option<Duration> {
+    pub fn take_lateness(&self) -> Option<Duration> {
         if !self.awaits_planned.take() {
             return None;
         }
@@ -416,7 +421,7 @@ impl Vu {
     }
 
     /// What clients of this worker share.
-    pub(crate) fn client_context(&self) -> Rc<wire::ClientContext> {
+    pub fn client_context(&self) -> Rc<wire::ClientContext> {
         self.worker.wire(&self.options(), &self.shared)
     }
 
@@ -436,7 +441,7 @@ impl Vu {
     }
 
     /// Counts what a client receives in this user's memory while it arrives.
-    pub(crate) fn count_received(&self, client: &wire::Client) {
+    pub fn count_received(&self, client: &wire::Client) {
         if let Ok(nothing) = self.memory().reserve(0) {
             client.set_budget(Rc::new(ReceivedBytes(RefCell::new(nothing))));
         }

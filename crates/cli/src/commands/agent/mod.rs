@@ -21,6 +21,7 @@ use fleet::drive::{AgentThread, Local};
 use fleet::embedded::LISTENING;
 use fleet::{Agent, AgentEvent, Identity};
 use metrics::{Aggregate, Registry};
+use modules::together::{Attendance, Meetings};
 use script::log::Level;
 
 use super::fleet::VERSION;
@@ -273,7 +274,7 @@ impl Membership {
         let dir = self.folder.path();
         let link = &self.link;
         let tell = link.teller();
-        script.program.meetings().go_beyond(move |arrival| tell(Local::Arrives(arrives(arrival))));
+        script.program.process_state::<Meetings>().go_beyond(move |arrival| tell(Local::Arrives(arrives(arrival))));
         let mut part = RunningPart::new(test, (config.clone(), registry), (link, self.kept.clone(), dir), aggregate);
         part.is_local = self.is_local;
         let mut waiting = Some((self.events, ended));
@@ -366,7 +367,7 @@ fn prepare(
 }
 
 /// A user that has come to a meeting, as the coordinator hears of it.
-fn arrives(arrival: script::modules::together::Attendance) -> fleet::message::Arrival {
+fn arrives(arrival: Attendance) -> fleet::message::Arrival {
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let terms = arrival.terms;
     fleet::message::Arrival {

@@ -12,6 +12,7 @@ use fleet::drive::{AgentThread, Local};
 use metrics::results::Results;
 use metrics::threshold::Moment as Judged;
 use metrics::{Aggregate, Registry};
+use modules::together::Meetings;
 use script::log::Level;
 
 use super::AgentTest;
@@ -149,7 +150,7 @@ impl<'a> RunningPart<'a> {
         let journal = PartJournal::begin(self.dir, head, part, self.registry.clone(), secrets);
         self.kept.in_journal(journal.path());
         self.journal = Some(journal);
-        let (meetings, origin) = (test.script.program.meetings(), self.config.origin);
+        let (meetings, origin) = (test.script.program.process_state::<Meetings>(), self.config.origin);
         let clock = test.script.program.clock();
         let is_local = self.is_local;
         let follow = move |event: AgentEvent| match event {

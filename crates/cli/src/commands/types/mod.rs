@@ -41,7 +41,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let ours = BUILTINS.modules().filter(|module| OURS.iter().any(|ours| module.name.starts_with(ours)));
     let modules: Vec<_> = ours.map(|module| (module.name, module.types)).collect();
     let count = modules.len();
-    for (name, text) in modules.into_iter().chain([("k6", ADDED), ("libraries", script::libraries::TYPES)]) {
+    for (name, text) in modules.into_iter().chain([("k6", ADDED), ("libraries", modules::libraries::TYPES)]) {
         let path = format!("{folder}/{name}.d.ts");
         write(&path, text).map_err(|error| fail(&path, error))?;
         files.push(path);

@@ -1,0 +1,77 @@
+//! Sends a prepared request and records what happens. Holds no script value, so that the functions that wait,
+//! `asyncRequest` and `batch` share it.
+
+use std::rc::Rc;
+
+use wire::{Client, Exchange, Request};
+
+use super::record::{SincePlan, record, record_unsent};
+use crate::http::request::call::{Call, PreparedRequest};
+use crate::http::request::intake::Intake;
+use crate::http::request::state::{HttpState, RunSettings};
+use script::Vu;
+
+/// Sends a request and records what happens.
+pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
+    let prepared = Rc::clone(&call.prepared);
+    let (Some(request), Some(place)) = (prepared.sendable(), call.place()) else {
+        return record_unsent(vu, state.run(vu), &prepared);
+    };
+    if let Some(context) = vu.context().filter(|context| context.limit.is_some()) {
+        context.wait_turn().await;
+    }
+    if let Intake::Events(events) = &prepared.intake {
+        events.ask();
+    }
+    let sender = Sender::of(vu, state, &prepared);
+    let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
+    sender.begin();
+    sender.client.send_into(request, Some(&prepared.jar), before_last, place).await;
+    sender.end(call);
+}
+
+/// Whoever sends one request, from its beginning to its samples.
+pub struct Sender<'a> {
+    /// Sends it.
+    pub client: Rc<Client>,
+    vu: &'a Vu,
+    run: &'a RunSettings,
+    prepared: &'a PreparedRequest,
+    since_plan: SincePlan,
+}
+
+impl<'a> Sender<'a> {
+    /// Who will send a request.
+    #[inline]
+    pub fn of(vu: &'a Vu, state: &'a HttpState, prepared: &'a PreparedRequest) -> Sender<'a> {
+        let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
+        Sender { client, vu, run: state.run(vu), prepared, since_plan: SincePlan::default() }
+    }
+
+    /// The request begins now: it is late by what has passed since it was planned.
+    #[inline]
+    pub fn begin(&self) {
+        self.since_plan.begin(self.vu);
+    }
+
+    /// Records an exchange. `last`: no other one of the request follows.
+    #[inline]
+    pub fn record(&self, exchange: &Exchange, last: bool) {
+        record(self.vu, self.run, self.prepared, exchange, &self.since_plan, last);
+    }
+
+    /// The last exchange is over.
+    #[inline]
+    pub fn end(&self, call: &mut Call) {
+        call.end(self.vu);
+        call.exchange().into_iter().for_each(|exchange| self.record(exchange, true));
+    }
+}
+
+/// The request, if nothing but the network is waited for: no limit of requests, no function of the script that takes
+/// the body.
+#[inline]
+pub fn plain<'a>(vu: &Vu, prepared: &'a PreparedRequest) -> Option<&'a Request> {
+    let is_limited = vu.context().is_some_and(|context| context.limit.is_some());
+    if is_limited || prepared.intake.calling().is_some() { None } else { prepared.sendable() }
+}
