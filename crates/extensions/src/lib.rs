@@ -4,12 +4,7 @@
 //! where there is one; the bytes go over the streams of `wire`, so that names, addresses, links and counts are those of
 //! the test. A call waits on its user's coroutine, never on the worker.
 
-#[cfg(any(feature = "dns", feature = "kafka", feature = "mqtt", feature = "redis", feature = "sql", feature = "tcp"))]
-#[cfg_attr(
-    not(any(feature = "redis", feature = "sql")),
-    allow(dead_code, reason = "not every protocol takes certificates from scripts")
-)]
-mod dial;
+mod client;
 #[cfg(feature = "dns")]
 mod dns;
 mod dotenv;
@@ -22,8 +17,6 @@ mod kafka;
 mod kv;
 #[cfg(feature = "mqtt")]
 mod mqtt;
-#[cfg(any(feature = "dns", feature = "tcp"))]
-mod own_metrics;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "sql")]

@@ -11,6 +11,8 @@
 
 pub mod agent;
 pub mod backing;
+#[cfg(any(feature = "nats", feature = "objects"))]
+mod cause;
 pub mod clock;
 pub mod coordinator;
 pub mod drive;

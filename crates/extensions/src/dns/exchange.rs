@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use wire::client::ByteStream;
 
 use super::question::{Question, Reply};
-use crate::dial::{self, Place};
+use crate::client::dial::{self, Place};
 
 /// For an answer, over a stream included.
 const PATIENCE: Duration = Duration::from_secs(2);

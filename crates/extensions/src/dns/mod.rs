@@ -21,15 +21,16 @@ use script::go_error;
 
 use self::exchange::Unresolved;
 use self::question::Question;
-use self::samples::{DnsMetrics, Measured};
-use crate::dial::Place;
+use self::samples::{DnsMetric, DnsSeries, Measured};
+use crate::client::dial::Place;
+use crate::client::metric_table;
 
 /// The module.
 pub const MODULE: ModuleDef =
     ModuleDef { name: "k6/x/dns", exports: &["resolve", "lookup"], load, types: include_str!("types.d.ts") };
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    DnsMetrics::define(ctx)?;
+    metric_table::define::<DnsMetric>(ctx)?;
     let module = Object::new(ctx.clone())?;
     module.set("resolve", Func::from(resolve))?;
     module.set("lookup", Func::from(lookup))?;
@@ -79,7 +80,7 @@ fn promise<'js>(
     if vu.phase() == Phase::Init {
         return Err(go_error::throw(ctx, &format!("{function} in the init context is not supported")));
     }
-    let samples = vu.local::<DnsMetrics>().series(&vu, measured);
+    let samples = DnsSeries::of(&vu, measured);
     let caller = Rc::clone(&vu);
     let answer = async move {
         let began = Instant::now();

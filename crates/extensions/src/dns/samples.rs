@@ -1,59 +1,60 @@
-//! The metrics of questions: how many there were and how long their answers took.
+//! The metrics of questions: how many there were and how long their answers took, in milliseconds.
 
-use std::cell::OnceCell;
 use std::time::Duration;
 
-use host::js::{Ctx, Result};
-use metrics::{Contains, Kind, MetricId, Series};
+use metrics::{Contains, Kind, Series};
 use script::Vu;
-use script::series::SeriesCache;
 
-use crate::own_metrics;
+use crate::client::metric_table::{MetricRow, MetricTable};
 
-/// What is measured, and the names of its count and its time.
+/// What is measured, in the order of the table.
+#[derive(Clone, Copy)]
+pub enum DnsMetric {
+    Resolutions,
+    ResolutionDuration,
+    Lookups,
+    LookupDuration,
+}
+
+impl MetricTable for DnsMetric {
+    const MODULE: &'static str = "k6/x/dns";
+    const ROWS: &'static [MetricRow] = &[
+        ("dns_resolutions", Kind::Counter, Contains::Default),
+        ("dns_resolution_duration", Kind::Trend, Contains::Time),
+        ("dns_lookups", Kind::Counter, Contains::Default),
+        ("dns_lookup_duration", Kind::Trend, Contains::Time),
+    ];
+
+    fn row(self) -> usize {
+        self as usize
+    }
+}
+
+/// A kind of question.
 #[derive(Clone, Copy)]
 pub enum Measured {
-    /// A question to a server of the script's choice.
+    /// To a server of the script's choice.
     Resolution,
-    /// One to the system.
+    /// To the system.
     Lookup,
 }
 
-const NAMES: [[&str; 2]; 2] = [["dns_resolutions", "dns_resolution_duration"], ["dns_lookups", "dns_lookup_duration"]];
-
-/// The metrics, as this user knows them.
-#[derive(Default)]
-pub struct DnsMetrics(OnceCell<[[MetricId; 2]; 2]>);
-
-impl DnsMetrics {
-    /// Defines them for the run.
-    pub fn define(ctx: &Ctx<'_>) -> Result<()> {
-        let both = |[count, time]: [&str; 2]| -> Result<[MetricId; 2]> {
-            let count = own_metrics::define(ctx, count, Kind::Counter, Contains::Default)?;
-            Ok([count, own_metrics::define(ctx, time, Kind::Trend, Contains::Time)?])
-        };
-        let ids = [both(NAMES[0])?, both(NAMES[1])?];
-        // A second import finds what the first one set.
-        let _ = Vu::of(ctx).local::<DnsMetrics>().0.set(ids);
-        Ok(())
-    }
-
-    /// Where the samples of a question go that is asked now.
-    pub fn series(&self, vu: &Vu, measured: Measured) -> DnsSeries {
-        let ids = self.0.get().expect("defined when the module was loaded")[measured as usize];
-        let cache = vu.worker_local::<SeriesCache>();
-        let [count, time] = ids.map(|id| cache.resolve(vu, id, &[]));
-        DnsSeries { count, time }
-    }
-}
-
-/// The series of one question.
+/// Where the samples of one question go: the tags are those of when it was asked.
 pub struct DnsSeries {
     count: Series,
     time: Series,
 }
 
 impl DnsSeries {
+    /// Of a question that is asked now.
+    pub fn of(vu: &Vu, measured: Measured) -> DnsSeries {
+        let (count, time) = match measured {
+            Measured::Resolution => (DnsMetric::Resolutions, DnsMetric::ResolutionDuration),
+            Measured::Lookup => (DnsMetric::Lookups, DnsMetric::LookupDuration),
+        };
+        DnsSeries { count: count.series(vu, &[]), time: time.series(vu, &[]) }
+    }
+
     /// It was answered, or failed, after this long.
     pub fn add(&self, vu: &Vu, took: Duration) {
         let now = vu.now_ns();

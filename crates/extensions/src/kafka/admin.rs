@@ -18,7 +18,7 @@ use script::go_error;
 use super::broker::error_text;
 use super::cluster::{KafkaCluster, topic_name};
 use super::options::{self, Access, ConnectionConfig, TopicConfig};
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// The broker that looks after the cluster has to be asked.
 const NOT_CONTROLLER: i16 = 41;

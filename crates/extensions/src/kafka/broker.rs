@@ -16,7 +16,7 @@ use wire::client::{ByteStream, StreamTraffic};
 
 use super::options::Access;
 use super::sasl;
-use crate::dial::{self, Place};
+use crate::client::dial::{self, Place};
 
 /// Bytes of a response at most: what Kafka's own clients take.
 const RESPONSE_LIMIT: usize = 100 << 20;

@@ -12,7 +12,7 @@ use script::Vu;
 
 use super::broker::{KafkaBroker, error_text};
 use super::options::Access;
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// What is known of a topic is asked again after this long, so that new partitions are found.
 const FRESH: Duration = Duration::from_secs(60);

@@ -26,7 +26,7 @@ use super::broker::{KafkaBroker, error_text};
 use super::cluster::{KafkaCluster, topic_name};
 use super::options::Access;
 use super::partitioner::{self, Shares};
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// Errors by their numbers in the protocol.
 const NOT_COORDINATOR: [i16; 3] = [14, 15, 16];

@@ -20,11 +20,13 @@ mod writer;
 
 use host::js::prelude::Func;
 use host::js::{Ctx, Object, Result};
-use script::Vu;
 use script::builtins::ModuleDef;
 use script::go_error;
 
 use constants::{TEXTS, TIMES};
+use samples::Measure;
+
+use crate::client::metric_table;
 
 /// The module.
 pub const MODULE: ModuleDef =
@@ -52,8 +54,7 @@ const EXPORTS: &[&str] = &{
 };
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let vu = Vu::of(ctx);
-    samples::define(vu.registry()).map_err(|error| go_error::throw(ctx, &format!("k6/x/kafka: {error}")))?;
+    metric_table::define::<Measure>(ctx)?;
     let module = Object::new(ctx.clone())?;
     module.set("Writer", writer::constructor(ctx)?)?;
     module.set("Reader", reader::constructor(ctx)?)?;

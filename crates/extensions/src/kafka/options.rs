@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use host::js::{Ctx, Result, Value};
@@ -14,10 +13,11 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value as Json;
 use units::Span;
 use wire::client::TlsConfigs;
-use wire::settings::{ClientIdentity, TlsVersions};
+use wire::settings::TlsVersions;
 
 use super::sasl::{Mechanism, SaslLogin};
-use crate::dial::Place;
+use crate::client::dial::{Certificates, Place};
+use crate::client::json_options;
 
 /// Without a word of the script.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -210,19 +210,12 @@ pub fn read<'js, T: Config>(ctx: &Ctx<'js>, what: &str, value: Option<Value<'js>
     let Some(value) = value.filter(Value::is_object) else {
         return Err(go_error::throw(ctx, &format!("{what}: expected an object of options")));
     };
-    let text = ctx.json_stringify(value)?.map(|text| text.to_string()).transpose()?;
-    let read: std::result::Result<T, _> = serde_json::from_str(text.as_deref().unwrap_or("null"));
-    let config =
-        read.map_err(|error| go_error::throw(ctx, &format!("{what}: {}", without_place(&error.to_string()))))?;
+    let read = json_options::of_script::<T>(ctx, value)?;
+    let config = read.map_err(|why| go_error::throw(ctx, &format!("{what}: {why}")))?;
     for name in config.unknown() {
         Vu::of(ctx).log().warn(&format!("{what}: unknown option {name:?} is ignored"), &[]);
     }
     Ok(config)
-}
-
-/// A place in a text that the script has not written helps nobody.
-fn without_place(message: &str) -> &str {
-    message.rsplit_once(" at line ").map_or(message, |(message, _)| message)
 }
 
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Duration, D::Error> {
@@ -295,23 +288,23 @@ fn login(sasl: &SaslConfig, is_secure: bool) -> std::result::Result<Option<SaslL
 }
 
 fn configs(vu: &Vu, tls: &TlsConfig) -> std::result::Result<TlsConfigs, String> {
-    let mut settings = vu.options().network_settings().tls;
-    settings.insecure_skip_verify |= tls.insecure_skip_tls_verify;
-    if !tls.min_version.is_empty() {
-        let lowest = tls.min_version.replace("tlsv", "tls");
-        settings.versions =
-            TlsVersions::between(Some(&lowest), None).map_err(|why| format!("tls: minVersion: {why}"))?;
-    }
-    if !tls.server_ca_pem.is_empty() {
-        settings.trusted_pem = Some(pem("serverCaPem", &tls.server_ca_pem)?);
-    }
-    if !tls.client_cert_pem.is_empty() || !tls.client_key_pem.is_empty() {
-        let (cert, key) = (pem("clientCertPem", &tls.client_cert_pem)?, pem("clientKeyPem", &tls.client_key_pem)?);
-        let identity = ClientIdentity::read(Vec::new(), &cert, &key, None);
-        let identity = identity.map_err(|why| format!("tls: the client's certificate cannot be used: {why}"))?;
-        settings.identities = Vec::from([Arc::new(identity)]);
-    }
-    Ok(TlsConfigs::new(&settings))
+    let versions = match tls.min_version.as_str() {
+        "" => None,
+        lowest => {
+            let versions = TlsVersions::between(Some(&lowest.replace("tlsv", "tls")), None);
+            Some(versions.map_err(|why| format!("tls: minVersion: {why}"))?)
+        }
+    };
+    let authorities = match tls.server_ca_pem.as_str() {
+        "" => Vec::new(),
+        given => Vec::from([pem("serverCaPem", given)?]),
+    };
+    let identity = match (tls.client_cert_pem.as_str(), tls.client_key_pem.as_str()) {
+        ("", "") => None,
+        (cert, key) => Some((pem("clientCertPem", cert)?, pem("clientKeyPem", key)?)),
+    };
+    let certificates = Certificates { authorities, identity, is_unchecked: tls.insecure_skip_tls_verify };
+    certificates.configs(vu, versions).map_err(|why| format!("tls: {why}"))
 }
 
 /// PEM, or the file that has it.

@@ -23,7 +23,7 @@ use super::group::{self, GroupPlan, Membership};
 use super::message::{Incoming, records};
 use super::options::{self, Access, ReaderConfig};
 use super::samples::Measure;
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// What k6's extension does unless it is told otherwise.
 const MAX_WAIT: Duration = Duration::from_millis(200);
@@ -201,14 +201,14 @@ fn consume<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, config: Opt<Value<'
         Ok(true) => {}
         Ok(false) if wanted.takes_less => {}
         Ok(false) => {
-            Measure::ReaderErrors.add(&vu, 1.0, &plan.topic);
+            Measure::ReaderErrors.add_of(&vu, 1.0, &plan.topic);
             let (count, ms) = (got.len(), plan.max_wait.as_millis());
             let hint = "raise maxWait, or accept less with expectTimeout";
             let text = format!("unable to read message: found {count} of {} within {ms} ms: {hint}", wanted.limit);
             return Err(go_error::throw(&ctx, &text));
         }
         Err(why) => {
-            Measure::ReaderErrors.add(&vu, 1.0, &plan.topic);
+            Measure::ReaderErrors.add_of(&vu, 1.0, &plan.topic);
             return Err(go_error::throw(&ctx, &format!("unable to read message: {why}")));
         }
     }
@@ -246,7 +246,7 @@ impl ReaderState {
             while self.fetched.is_empty() {
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() {
-                    Measure::ReaderTimeouts.add(vu, 1.0, &plan.topic);
+                    Measure::ReaderTimeouts.add_of(vu, 1.0, &plan.topic);
                     is_full = false;
                     break 'messages;
                 }
@@ -282,7 +282,7 @@ impl ReaderState {
                 self.fetched.clear();
                 self.consumed.clear();
                 let (membership, positions) = group::join(vu, &mut self.cluster, group).await?;
-                Measure::ReaderRebalances.add(vu, 1.0, &plan.topic);
+                Measure::ReaderRebalances.add_of(vu, 1.0, &plan.topic);
                 self.membership = Some(membership);
                 self.positions.clear();
                 for (place, offset) in positions {
@@ -350,11 +350,11 @@ impl ReaderState {
             let request = fetch_request(plan, &places, wait);
             let began = Instant::now();
             let mut broker = self.cluster.take(vu, leader).await?;
-            Measure::ReaderWaitTime.add(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
+            Measure::ReaderWaitTime.add_of(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
             let answer = broker.call(vu, &request, 11, plan.access.timeout + wait).await?;
             self.cluster.give(leader, broker);
-            Measure::ReaderFetches.add(vu, 1.0, &plan.topic);
-            Measure::ReaderReadTime.add(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
+            Measure::ReaderFetches.add_of(vu, 1.0, &plan.topic);
+            Measure::ReaderReadTime.add_of(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
             if let Some(why) = error_text(answer.error_code) {
                 return Err(why);
             }
@@ -391,8 +391,8 @@ impl ReaderState {
         let Some(bytes) = part.records.filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
         let (size, at) = (bytes.len(), self.positions.get(&place).copied().unwrap_or(0));
         let (records, next) = records(bytes)?;
-        Measure::ReaderFetchSize.add(vu, records.len() as f64, topic);
-        Measure::ReaderFetchBytes.add(vu, size as f64, topic);
+        Measure::ReaderFetchSize.add_of(vu, records.len() as f64, topic);
+        Measure::ReaderFetchBytes.add_of(vu, size as f64, topic);
         // Transactions that were given up, from where on; only read_committed is told of them.
         let mut given_up: VecDeque<(i64, i64)> =
             part.aborted_transactions.iter().flatten().map(|it| (it.first_offset, it.producer_id.0)).collect();
@@ -422,20 +422,20 @@ impl ReaderState {
     fn measure(&mut self, vu: &Vu, plan: &ReaderPlan, got: &[Incoming]) {
         let topic = got.first().map_or(plan.topic.as_str(), |message| &message.topic);
         for dialled in std::mem::take(&mut self.cluster.dials) {
-            Measure::ReaderDials.add(vu, 1.0, topic);
-            Measure::ReaderDialTime.add(vu, dialled.as_secs_f64() * 1e3, topic);
+            Measure::ReaderDials.add_of(vu, 1.0, topic);
+            Measure::ReaderDialTime.add_of(vu, dialled.as_secs_f64() * 1e3, topic);
         }
-        Measure::ReaderErrors.add(vu, 0.0, topic);
-        Measure::ReaderFetchBytesMin.add(vu, f64::from(plan.min_bytes), topic);
-        Measure::ReaderFetchBytesMax.add(vu, f64::from(plan.max_bytes), topic);
-        Measure::ReaderFetchWaitMax.add(vu, plan.max_wait.as_secs_f64() * 1e3, topic);
-        Measure::ReaderQueueCapacity.add(vu, plan.queue as f64, topic);
-        Measure::ReaderQueueLength.add(vu, self.fetched.len() as f64, topic);
+        Measure::ReaderErrors.add_of(vu, 0.0, topic);
+        Measure::ReaderFetchBytesMin.add_of(vu, f64::from(plan.min_bytes), topic);
+        Measure::ReaderFetchBytesMax.add_of(vu, f64::from(plan.max_bytes), topic);
+        Measure::ReaderFetchWaitMax.add_of(vu, plan.max_wait.as_secs_f64() * 1e3, topic);
+        Measure::ReaderQueueCapacity.add_of(vu, plan.queue as f64, topic);
+        Measure::ReaderQueueLength.add_of(vu, self.fetched.len() as f64, topic);
         if let Some(last) = got.last() {
-            Measure::ReaderMessages.add(vu, got.len() as f64, topic);
-            Measure::ReaderMessageBytes.add(vu, got.iter().map(Incoming::size).sum::<usize>() as f64, topic);
-            Measure::ReaderOffset.add(vu, last.record.offset as f64, topic);
-            Measure::ReaderLag.add(vu, (last.high_water_mark - last.record.offset - 1).max(0) as f64, topic);
+            Measure::ReaderMessages.add_of(vu, got.len() as f64, topic);
+            Measure::ReaderMessageBytes.add_of(vu, got.iter().map(Incoming::size).sum::<usize>() as f64, topic);
+            Measure::ReaderOffset.add_of(vu, last.record.offset as f64, topic);
+            Measure::ReaderLag.add_of(vu, (last.high_water_mark - last.record.offset - 1).max(0) as f64, topic);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The metrics of Kafka, under the names of k6's extension. A table: what is not in it is not counted.
 
-use metrics::registry::DefineError;
-use metrics::{Contains, Kind, Registry};
+use metrics::{Contains, Kind};
 use script::Vu;
-use script::series::SeriesCache;
+
+use crate::client::metric_table::{MetricRow, MetricTable};
 
 const COUNT: (Kind, Contains) = (Kind::Counter, Contains::Default);
 const BYTES: (Kind, Contains) = (Kind::Counter, Contains::Data);
@@ -19,7 +19,14 @@ macro_rules! measures {
             $(#[doc = $name] $measure,)*
         }
 
-        const ALL: &[(Measure, &str, (Kind, Contains))] = &[$((Measure::$measure, $name, $kind),)*];
+        impl MetricTable for Measure {
+            const MODULE: &'static str = "k6/x/kafka";
+            const ROWS: &'static [MetricRow] = &[$(($name, $kind.0, $kind.1),)*];
+
+            fn row(self) -> usize {
+                self as usize
+            }
+        }
     };
 }
 
@@ -61,18 +68,10 @@ measures! {
     WriterAsync = "kafka_writer_async", (Kind::Rate, Contains::Default);
 }
 
-/// Defines the metrics.
-pub fn define(registry: &Registry) -> Result<(), DefineError> {
-    ALL.iter().try_for_each(|(_, name, (kind, contains))| registry.define(name, *kind, *contains).map(drop))
-}
-
 impl Measure {
     /// Adds a sample with the topic's name.
-    pub fn add(self, vu: &Vu, value: f64, topic: &str) {
-        let (_, name, _) = ALL.iter().find(|(measure, ..)| *measure == self).expect("each is in the table");
-        let metric = vu.registry().find(name).expect("defined when the module was loaded");
+    pub fn add_of(self, vu: &Vu, value: f64, topic: &str) {
         let tags = [(String::from("topic"), topic.to_owned())];
-        let series = vu.worker_local::<SeriesCache>().resolve(vu, metric, if topic.is_empty() { &[] } else { &tags });
-        vu.recorder().add(series, value, vu.now_ns());
+        self.add(vu, value, if topic.is_empty() { &[] } else { &tags });
     }
 }

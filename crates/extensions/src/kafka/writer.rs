@@ -23,7 +23,7 @@ use super::message::{self, Outgoing};
 use super::options::{self, Access, WriterConfig};
 use super::partitioner::{Balancer, Spread};
 use super::samples::Measure;
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// What kafka-go does unless it is told otherwise.
 const ATTEMPTS: u32 = 10;
@@ -137,7 +137,7 @@ fn produce<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, config: Opt<Value<'
     *slot.borrow_mut() = Some(state);
     levels(&vu, &plan);
     outcome.map_err(|why| {
-        Measure::WriterErrors.add(&vu, 1.0, &plan.topic);
+        Measure::WriterErrors.add_of(&vu, 1.0, &plan.topic);
         go_error::throw(&ctx, &format!("error writing messages: {why}"))
     })
 }
@@ -156,7 +156,7 @@ fn levels(vu: &Vu, plan: &WriterPlan) {
         (Measure::WriterAcks, f64::from(plan.acks)),
         (Measure::WriterAsync, 0.0),
     ] {
-        measure.add(vu, value, &plan.topic);
+        measure.add_of(vu, value, &plan.topic);
     }
 }
 
@@ -171,14 +171,14 @@ async fn send(
 ) -> std::result::Result<(), String> {
     let began = Instant::now();
     let mut left = batches(vu, plan, state, list).await?;
-    Measure::WriterWaitTime.add(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
+    Measure::WriterWaitTime.add_of(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
     let mut attempt = 1;
     while !left.is_empty() {
         let Err(why) = send_round(vu, plan, state, &mut left).await else { continue };
         if attempt >= plan.attempts || !why.may_pass {
             return Err(why.text);
         }
-        Measure::WriterRetries.add(vu, 1.0, &plan.topic);
+        Measure::WriterRetries.add_of(vu, 1.0, &plan.topic);
         let topics: Vec<String> = left.keys().map(|(topic, _)| topic.clone()).collect();
         topics.iter().for_each(|topic| state.cluster.forget(topic));
         tokio::time::sleep(PAUSE * attempt).await;
@@ -304,7 +304,7 @@ async fn send_round(
             }
         }
         state.cluster.give(leader, broker);
-        Measure::WriterWriteTime.add(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
+        Measure::WriterWriteTime.add_of(vu, began.elapsed().as_secs_f64() * 1e3, &plan.topic);
         if let Some((why, code, (topic, partition))) = failed {
             let may_pass = is_passing(code);
             return Err(Refusal { text: format!("partition {partition} of {topic:?}: {why}"), may_pass });
@@ -358,7 +358,7 @@ fn sent(vu: &Vu, left: &mut Batches, place: &(String, i32)) {
         (Measure::WriterBatchSize, count),
         (Measure::WriterBatchBytes, size),
     ] {
-        measure.add(vu, value, &place.0);
+        measure.add_of(vu, value, &place.0);
     }
 }
 

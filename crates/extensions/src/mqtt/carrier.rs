@@ -16,7 +16,7 @@ use wire::{Failure, Url};
 
 use super::plan::{Broker, Plan, Way};
 use super::session::write;
-use crate::dial;
+use crate::client::dial;
 
 /// Bytes of a packet at most: what the format allows.
 const PACKET_LIMIT: usize = 256 << 20;

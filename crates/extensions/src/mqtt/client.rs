@@ -25,6 +25,7 @@ use super::options::{self, CallOptions, ClientOptions};
 use super::plan::Plan;
 use super::samples::{self, Count};
 use super::session::Done;
+use crate::client::metric_table::MetricTable;
 
 /// Bytes on their way before a call that sends without acknowledgement waits.
 const MOST_QUEUED: usize = 1 << 20;

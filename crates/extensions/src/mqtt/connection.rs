@@ -27,6 +27,7 @@ use super::client;
 use super::plan::Plan;
 use super::samples::{self, Count};
 use super::session::{Done, Session, write};
+use crate::client::metric_table::MetricTable;
 
 /// What calls say that need a connection.
 pub const NOT_CONNECTED: &str = "not connected: call connect() first, or wait for the event connect";

@@ -13,17 +13,17 @@ mod samples;
 mod session;
 
 use host::js::{Ctx, Object, Result};
-use script::Vu;
 use script::builtins::ModuleDef;
-use script::go_error;
+
+use self::samples::Count;
+use crate::client::metric_table;
 
 /// The module.
 pub const MODULE: ModuleDef =
     ModuleDef { name: "k6/x/mqtt", exports: &["Client", "QoS"], load, types: include_str!("types.d.ts") };
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    let vu = Vu::of(ctx);
-    samples::define(vu.registry()).map_err(|error| go_error::throw(ctx, &format!("k6/x/mqtt: {error}")))?;
+    metric_table::define::<Count>(ctx)?;
     let module = Object::new(ctx.clone())?;
     module.set("Client", client::constructor(ctx)?)?;
     let qualities = Object::new(ctx.clone())?;

@@ -7,7 +7,7 @@ use script::series::SampleTags;
 use url::Url;
 
 use super::options::{ClientOptions, ConnectOptions};
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// How a broker is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! The metrics of MQTT: calls, errors, and messages both ways with the bytes of their payloads.
 
-use metrics::registry::DefineError;
-use metrics::{Contains, Kind, Registry};
-use script::Vu;
-use script::series::{SampleTags, SeriesCache};
+use metrics::{Contains, Kind};
+use script::series::SampleTags;
 
-/// What is counted.
+use crate::client::metric_table::{MetricRow, MetricTable};
+
+/// What is counted, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// A call of a method; tag `method`.
@@ -22,27 +22,19 @@ pub enum Count {
     DataReceived,
 }
 
-const ALL: [(Count, &str, Contains); 6] = [
-    (Count::Calls, "mqtt_calls", Contains::Default),
-    (Count::Errors, "mqtt_errors", Contains::Default),
-    (Count::MessagesSent, "mqtt_message_sent", Contains::Default),
-    (Count::MessagesReceived, "mqtt_message_received", Contains::Default),
-    (Count::DataSent, "mqtt_data_sent", Contains::Data),
-    (Count::DataReceived, "mqtt_data_received", Contains::Data),
-];
+impl MetricTable for Count {
+    const MODULE: &'static str = "k6/x/mqtt";
+    const ROWS: &'static [MetricRow] = &[
+        ("mqtt_calls", Kind::Counter, Contains::Default),
+        ("mqtt_errors", Kind::Counter, Contains::Default),
+        ("mqtt_message_sent", Kind::Counter, Contains::Default),
+        ("mqtt_message_received", Kind::Counter, Contains::Default),
+        ("mqtt_data_sent", Kind::Counter, Contains::Data),
+        ("mqtt_data_received", Kind::Counter, Contains::Data),
+    ];
 
-/// Defines the metrics.
-pub fn define(registry: &Registry) -> Result<(), DefineError> {
-    ALL.iter().try_for_each(|(_, name, contains)| registry.define(name, Kind::Counter, *contains).map(drop))
-}
-
-impl Count {
-    /// Adds to it.
-    pub fn add(self, vu: &Vu, value: f64, tags: &[(String, String)]) {
-        let (_, name, _) = ALL.iter().find(|(count, ..)| *count == self).expect("each is in the table");
-        let metric = vu.registry().find(name).expect("defined when the module was loaded");
-        let series = vu.worker_local::<SeriesCache>().resolve(vu, metric, tags);
-        vu.recorder().add(series, value, vu.now_ns());
+    fn row(self) -> usize {
+        self as usize
     }
 }
 

@@ -13,7 +13,7 @@ use script::Vu;
 use super::arguments::Request;
 use super::options::{ClusterOptions, NodeOptions, RedisOptions, SentinelOptions};
 use super::pool::Pool;
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// The servers of a client.
 pub enum Servers {

@@ -11,7 +11,7 @@ use wire::client::{ByteStream, StreamTraffic};
 
 use super::arguments::Request;
 use super::options::{Login, NodeOptions};
-use crate::dial::{self, Certificates};
+use crate::client::dial::{self, Certificates};
 
 /// Why a reply did not come: the connection is of no use any more.
 pub type Lost = String;
@@ -27,7 +27,7 @@ impl Connection {
     /// Connects, and says who asks.
     pub async fn open(vu: &Vu, node: &NodeOptions, read_only: bool) -> Result<Connection, String> {
         let given = node.tls.as_ref().filter(|certificates| **certificates != Certificates::default());
-        let configs = given.map(|certificates| certificates.configs(vu)).transpose()?;
+        let configs = given.map(|certificates| certificates.configs(vu, None)).transpose()?;
         let tls = node.tls.as_ref().map(|_| configs.as_ref());
         let stream = dial::open(vu, &node.place, tls, node.timeouts.dial).await?;
         let traffic = stream.traffic();

@@ -7,11 +7,11 @@ use host::js::{Ctx, Result, Value};
 use host::kind::Kind;
 use script::go_error;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 use url::Url;
 
-use crate::dial::{Certificates, Place};
+use crate::client::dial::{Certificates, Place};
+use crate::client::json_options;
 
 /// Connections of a client to a server at once, unless the script says otherwise.
 const POOL_SIZE: usize = 20;
@@ -155,10 +155,7 @@ pub fn read<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> Result<RedisOpti
     let Some(value) = value else { return Err(go_error::throw(ctx, "must specify one argument")) };
     let read = match Kind::of(value) {
         Kind::Text(_) => from_url(&host::bytes::to_text(ctx, value)?).map(|node| RedisOptions::Single(Box::new(node))),
-        Kind::Plain(_) | Kind::Other(_) => {
-            let text = ctx.json_stringify(value.clone())?.map(|text| text.to_string()).transpose()?;
-            from_json(text.as_deref().unwrap_or("null"))
-        }
+        Kind::Plain(_) | Kind::Other(_) => json_options::of_script(ctx, value.clone())?.and_then(from_object),
         _ => {
             let found = value.type_name();
             return Err(go_error::throw(ctx, &format!("invalid options type: {found}; expected string or object")));
@@ -194,8 +191,7 @@ fn from_url(text: &str) -> Read<NodeOptions> {
     Ok(NodeOptions { tls: (scheme == "rediss").then(Certificates::default), ..socket.node(login)? })
 }
 
-fn from_json(text: &str) -> Read<RedisOptions> {
-    let mut given: Given = parse(text)?;
+fn from_object(mut given: Given) -> Read<RedisOptions> {
     if let Some(cluster) = given.cluster.take() {
         return cluster.read(given).map(RedisOptions::Cluster);
     }
@@ -211,14 +207,6 @@ fn from_json(text: &str) -> Read<RedisOptions> {
     let sentinel = socket.node(of_sentinel)?;
     let node = NodeOptions { login: given.login(), ..sentinel.clone() };
     Ok(RedisOptions::Sentinel(Box::new(SentinelOptions { sentinel, master, node })))
-}
-
-/// The error says which field, without a place in a text that nobody wrote.
-fn parse<T: DeserializeOwned>(text: &str) -> Read<T> {
-    serde_json::from_str(text).map_err(|error| {
-        let message = error.to_string();
-        message.rsplit_once(" at line ").map_or(message.clone(), |(message, _)| message.to_owned())
-    })
 }
 
 impl Given {
@@ -272,7 +260,7 @@ impl GivenCluster {
         let seeds = nodes.iter().map(|node| match node {
             Json::String(url) => from_url(url),
             object => {
-                let mut given: Given = parse(&object.to_string())?;
+                let mut given: Given = json_options::parse(&object.to_string())?;
                 let socket = given.socket.take().ok_or("empty socket options")?;
                 socket.node(given.login())
             }
@@ -321,6 +309,7 @@ mod tests {
 
     #[test]
     fn objects_are_read_strictly() {
+        let from_json = |text| json_options::parse(text).and_then(from_object);
         for (bad, why) in [
             ("{}", "empty socket options"),
             (r#"{"socket":{"hots":1}}"#, "unknown field `hots`, expected one of `host`, `port`"),

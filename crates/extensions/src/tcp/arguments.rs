@@ -7,7 +7,7 @@ use script::arguments::{member, present};
 use script::base64::Variant;
 use script::series::{self, SampleTags};
 
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// Where to connect and how.
 #[derive(Debug)]

@@ -13,12 +13,15 @@ mod stream;
 use host::js::{Ctx, Object, Result};
 use script::builtins::ModuleDef;
 
+use self::samples::TcpMetric;
+use crate::client::metric_table;
+
 /// The module.
 pub const MODULE: ModuleDef =
     ModuleDef { name: "k6/x/tcp", exports: &["Socket"], load, types: include_str!("types.d.ts") };
 
 fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
-    samples::define(ctx)?;
+    metric_table::define::<TcpMetric>(ctx)?;
     let module = Object::new(ctx.clone())?;
     module.set("Socket", methods::constructor(ctx)?)?;
     Ok(module)

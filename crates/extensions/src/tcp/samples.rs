@@ -1,16 +1,15 @@
-//! The metrics of sockets.
+//! The metrics of sockets, and the tags of their samples.
+//!
+//! Times are in milliseconds.
 
-use std::cell::OnceCell;
-
-use host::js::{Ctx, Result};
-use metrics::{Contains, Kind, MetricId, SystemTag};
+use metrics::{Contains, Kind, SystemTag};
 use script::Vu;
-use script::series::{SampleTags, SeriesCache};
+use script::series::SampleTags;
 
-use crate::dial::Place;
-use crate::own_metrics;
+use crate::client::dial::Place;
+use crate::client::metric_table::{MetricRow, MetricTable};
 
-/// What is measured, in the order of `METRICS`.
+/// What is measured, in the order of the table.
 #[derive(Clone, Copy)]
 pub enum TcpMetric {
     Connecting,
@@ -24,47 +23,23 @@ pub enum TcpMetric {
     PartialWrites,
 }
 
-const METRICS: [(&str, Kind); 9] = [
-    ("tcp_socket_connecting", Kind::Trend),
-    ("tcp_socket_resolving", Kind::Trend),
-    ("tcp_socket_duration", Kind::Trend),
-    ("tcp_sockets", Kind::Counter),
-    ("tcp_reads", Kind::Counter),
-    ("tcp_writes", Kind::Counter),
-    ("tcp_errors", Kind::Counter),
-    ("tcp_timeouts", Kind::Counter),
-    ("tcp_partial_writes", Kind::Counter),
-];
+impl MetricTable for TcpMetric {
+    const MODULE: &'static str = "k6/x/tcp";
+    const ROWS: &'static [MetricRow] = &[
+        ("tcp_socket_connecting", Kind::Trend, Contains::Time),
+        ("tcp_socket_resolving", Kind::Trend, Contains::Time),
+        ("tcp_socket_duration", Kind::Trend, Contains::Time),
+        ("tcp_sockets", Kind::Counter, Contains::Default),
+        ("tcp_reads", Kind::Counter, Contains::Default),
+        ("tcp_writes", Kind::Counter, Contains::Default),
+        ("tcp_errors", Kind::Counter, Contains::Default),
+        ("tcp_timeouts", Kind::Counter, Contains::Default),
+        ("tcp_partial_writes", Kind::Counter, Contains::Default),
+    ];
 
-/// The metrics, as a user knows them.
-#[derive(Default)]
-struct TcpMetrics(OnceCell<Vec<MetricId>>);
-
-/// Defines the metrics for the run.
-pub fn define(ctx: &Ctx<'_>) -> Result<()> {
-    let ids: Result<Vec<MetricId>> = METRICS
-        .iter()
-        .map(|(name, kind)| {
-            let contains = if *kind == Kind::Trend { Contains::Time } else { Contains::Default };
-            own_metrics::define(ctx, name, *kind, contains)
-        })
-        .collect();
-    // A second import finds what the first one set.
-    let _ = Vu::of(ctx).local::<TcpMetrics>().0.set(ids?);
-    Ok(())
-}
-
-/// Adds a sample with these tags.
-pub fn add(vu: &Vu, metric: TcpMetric, tags: &SampleTags, value: f64) {
-    let ids = vu.local::<TcpMetrics>();
-    let id = ids.0.get().expect("defined when the module was loaded")[metric as usize];
-    let series = vu.worker_local::<SeriesCache>().resolve(vu, id, tags);
-    vu.recorder().add(series, value, vu.now_ns());
-}
-
-/// Adds one.
-pub fn count(vu: &Vu, metric: TcpMetric, tags: &SampleTags) {
-    add(vu, metric, tags, 1.0);
+    fn row(self) -> usize {
+        self as usize
+    }
 }
 
 /// Tags of which later ones replace earlier ones of the same name.
@@ -98,8 +73,10 @@ mod tests {
 
     #[test]
     fn each_metric_has_its_name() {
-        assert_eq!(METRICS[TcpMetric::Connecting as usize].0, "tcp_socket_connecting");
-        assert_eq!(METRICS[TcpMetric::Sockets as usize].0, "tcp_sockets");
-        assert_eq!(METRICS[TcpMetric::PartialWrites as usize].0, "tcp_partial_writes");
+        let name = |metric: TcpMetric| TcpMetric::ROWS[metric.row()].0;
+        assert_eq!(name(TcpMetric::Connecting), "tcp_socket_connecting");
+        assert_eq!(name(TcpMetric::Sockets), "tcp_sockets");
+        assert_eq!(name(TcpMetric::PartialWrites), "tcp_partial_writes");
+        assert_eq!(TcpMetric::PartialWrites.row() + 1, TcpMetric::ROWS.len());
     }
 }

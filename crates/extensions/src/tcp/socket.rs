@@ -26,7 +26,8 @@ use super::methods::{self, SocketEvent};
 use super::samples::{self, TcpMetric};
 use super::settle::Settle;
 use super::stream::{OpenStream, Progress, Write};
-use crate::dial;
+use crate::client::dial;
+use crate::client::metric_table::MetricTable;
 
 /// For connecting, TLS included: as long as k6's dialler has.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -221,7 +222,7 @@ impl TcpSocket {
         why: &str,
         settle: Option<Settle>,
     ) -> Result<()> {
-        samples::count(&Vu::of(ctx), TcpMetric::Errors, tags);
+        TcpMetric::Errors.add(&Vu::of(ctx), 1.0, tags);
         let error = error_of(ctx, why);
         let was_told = tell(this, SocketEvent::Error, Some(error.clone()))?;
         settle.map_or(Ok(()), |settle| settle.reject(ctx, error, was_told))
@@ -229,15 +230,15 @@ impl TcpSocket {
 
     fn written(&self, ctx: &Ctx<'_>, vu: &Vu, write: Write) -> Result<()> {
         self.learn(|facts| facts.written += write.sent as u64);
-        samples::count(vu, TcpMetric::Writes, &write.tags);
+        TcpMetric::Writes.add(vu, 1.0, &write.tags);
         write.settle.resolve(ctx)
     }
 
     fn unwritten(&self, vu: &Vu, write: &Write) {
         self.learn(|facts| facts.written += write.sent as u64);
-        samples::count(vu, TcpMetric::Writes, &write.tags);
+        TcpMetric::Writes.add(vu, 1.0, &write.tags);
         if write.sent > 0 {
-            samples::count(vu, TcpMetric::PartialWrites, &write.tags);
+            TcpMetric::PartialWrites.add(vu, 1.0, &write.tags);
         }
     }
 
@@ -275,9 +276,9 @@ impl TcpSocket {
         if let Some(remote) = remote.filter(|_| vu.options().enabled_system_tags().has(SystemTag::Ip)) {
             tags = samples::merged(&tags, &Vec::from([(SystemTag::Ip.name().to_owned(), remote.ip().to_string())]));
         }
-        samples::add(vu, TcpMetric::Resolving, &tags, opening.resolving.as_secs_f64() * 1000.0);
-        samples::add(vu, TcpMetric::Connecting, &tags, opening.connecting.as_secs_f64() * 1000.0);
-        samples::count(vu, TcpMetric::Sockets, &tags);
+        TcpMetric::Resolving.add(vu, opening.resolving.as_secs_f64() * 1000.0, &tags);
+        TcpMetric::Connecting.add(vu, opening.connecting.as_secs_f64() * 1000.0, &tags);
+        TcpMetric::Sockets.add(vu, 1.0, &tags);
         let stream = OpenStream::new(stream, self.timeout.get());
         *self.stage.borrow_mut() = Stage::Open(Box::new(Connected { stream, tags, began: Instant::now() }));
         tell(this, SocketEvent::Connect, None)?;
@@ -292,13 +293,13 @@ impl TcpSocket {
         };
         match progress {
             Progress::Data(piece) => {
-                samples::count(vu, TcpMetric::Reads, &tags);
+                TcpMetric::Reads.add(vu, 1.0, &tags);
                 self.learn(|facts| facts.read += piece.len() as u64);
                 let piece = bytes::byte_array(ctx, piece)?;
                 tell(this, SocketEvent::Data, Some(piece)).map(drop)
             }
             Progress::Silent => {
-                samples::count(vu, TcpMetric::Timeouts, &tags);
+                TcpMetric::Timeouts.add(vu, 1.0, &tags);
                 tell(this, SocketEvent::Timeout, None).map(drop)
             }
             Progress::Written(write) => self.written(ctx, vu, write),
@@ -323,7 +324,7 @@ impl TcpSocket {
 impl Connected {
     fn end(&self, vu: &Vu) {
         dial::count(vu, &self.stream.traffic());
-        samples::add(vu, TcpMetric::Duration, &self.tags, self.began.elapsed().as_secs_f64() * 1000.0);
+        TcpMetric::Duration.add(vu, self.began.elapsed().as_secs_f64() * 1000.0, &self.tags);
     }
 }
 

@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 
 use super::client::{Client, Coming, Message, Servers, Subscription, Tell};
 use crate::backing::ConnectError;
+use crate::cause::innermost;
 
 /// A dial at most; then the next server of a cluster is tried.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(3);
@@ -154,13 +155,4 @@ fn without_password(url: &str) -> String {
         Some((scheme, rest)) => format!("{scheme}://{}", rest.rsplit_once('@').map_or(rest, |(_, host)| host)),
         None => url.to_owned(),
     }
-}
-
-/// The cause of causes.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

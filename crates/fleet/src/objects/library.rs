@@ -11,6 +11,7 @@ use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutO
 
 use super::access::{Answer, Objects, Problem, no_conditions};
 use super::open::{self, Kind};
+use crate::cause::innermost;
 
 /// The store of a URL, and the prefix in it.
 pub(super) fn open(url: &str, settings: &[(&str, &str)]) -> Result<Arc<dyn Objects>, String> {
@@ -101,13 +102,4 @@ impl LibraryStore {
             other => Problem::Now(format!("{place}: {}", innermost(&other))),
         }
     }
-}
-
-/// The cause of causes: what is around it repeats the request.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut inner = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use wire::client::{ByteStream, StreamTls, StreamTraffic, TlsConfigs};
 
 use super::call::SqlFailure;
-use crate::dial::{self, Place};
+use crate::client::dial::{self, Place};
 
 /// Room for what comes next.
 const ROOM: usize = 8 << 10;

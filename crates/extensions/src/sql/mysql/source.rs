@@ -8,7 +8,7 @@ use script::Vu;
 use units::Span;
 use wire::client::TlsConfigs;
 
-use crate::dial::{Certificates, Place};
+use crate::client::dial::{Certificates, Place};
 
 const PORT: u16 = 3306;
 /// Unless `timeout` says otherwise; Go's driver leaves it to the operating system.
@@ -133,7 +133,7 @@ impl MysqlSource {
             return Ok(configs);
         }
         let certificates = Certificates { is_unchecked: self.tls != MysqlTls::Checked, ..Certificates::default() };
-        let configs = certificates.configs(vu)?;
+        let configs = certificates.configs(vu, None)?;
         Ok(self.configs.get_or_init(|| configs))
     }
 }

@@ -18,7 +18,7 @@ use super::login;
 use super::messages::{broken, next, told};
 use super::source::PostgresSource;
 use super::values;
-use crate::dial::Place;
+use crate::client::dial::Place;
 
 /// How long the server has to end a statement after it was asked to.
 const CANCEL_TIME: Duration = Duration::from_secs(5);

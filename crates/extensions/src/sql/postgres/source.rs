@@ -9,7 +9,7 @@ use script::Vu;
 use url::Url;
 use wire::client::TlsConfigs;
 
-use crate::dial::{Certificates, Place};
+use crate::client::dial::{Certificates, Place};
 
 const PORT: u16 = 5432;
 /// Unless `connect_timeout` says otherwise; Go's driver has none.
@@ -139,7 +139,7 @@ impl PostgresSource {
             None => None,
         };
         let certificates = Certificates { authorities, identity, is_unchecked: self.ssl != SslMode::VerifyFull };
-        let configs = certificates.configs(vu)?;
+        let configs = certificates.configs(vu, None)?;
         Ok(self.configs.get_or_init(|| configs))
     }
 }

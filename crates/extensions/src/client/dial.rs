@@ -7,7 +7,7 @@ use std::time::Duration;
 use host::Phase;
 use script::Vu;
 use wire::client::{ByteStream, StreamDial, StreamTls, StreamTraffic, TlsConfigs};
-use wire::settings::ClientIdentity;
+use wire::settings::{ClientIdentity, TlsVersions};
 use wire::{Client, ClientContext, Failure, FailureKind, Step};
 
 /// Certificates that a script gives for a connection, in PEM.
@@ -22,9 +22,10 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// The run's TLS with these; the error says what is wrong with them.
-    pub fn configs(&self, vu: &Vu) -> Result<TlsConfigs, String> {
+    /// The run's TLS with these, and with other versions if there are some; the error says what is wrong with them.
+    pub fn configs(&self, vu: &Vu, versions: Option<TlsVersions>) -> Result<TlsConfigs, String> {
         let mut settings = vu.options().network_settings().tls;
+        settings.versions = versions.unwrap_or(settings.versions);
         for (index, pem) in self.authorities.iter().enumerate() {
             if !pem.contains("-----BEGIN CERTIFICATE-----") {
                 return Err(format!("the certificate {index} of the authorities is no PEM"));
