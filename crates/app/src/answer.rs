@@ -12,8 +12,8 @@ use host::{bytes as script_bytes, native, object, shared_buffer};
 use script::Vu;
 use script::disk::Unopened;
 use script::paths;
+use server::respond::{Body, Line, Response};
 
-use crate::message::{Answer, AnswerBody};
 use crate::values::argument;
 
 /// Lines that belong to the code that frames the message.
@@ -28,15 +28,15 @@ pub(super) struct FileBody {
 }
 
 /// The body, when it is one that is all there; nothing for those that are made while they are sent.
-pub(super) fn whole_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<AnswerBody>> {
+pub(super) fn whole_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<Body>> {
     if let Some(bytes) = piece(ctx, value)? {
-        return Ok(Some(AnswerBody::Bytes(bytes)));
+        return Ok(Some(Body::Shared(bytes)));
     }
     if value.is_undefined() || value.is_null() {
-        return Ok(Some(AnswerBody::Bytes(Bytes::new())));
+        return Ok(Some(Body::Static(b"")));
     }
     if let Some(file) = native::get::<FileBody>(value) {
-        return Ok(Some(AnswerBody::File { file: file.file.clone(), offset: file.offset, length: file.length }));
+        return Ok(Some(Body::File { file: file.file.clone(), offset: file.offset, length: file.length }));
     }
     let Some(array) = value.as_array() else { return Ok(None) };
     let mut pieces = Vec::with_capacity(array.len());
@@ -52,7 +52,7 @@ pub(super) fn whole_body<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Opti
             }
         }
     }
-    Ok(Some(AnswerBody::Pieces(pieces)))
+    Ok(Some(Body::Array(pieces)))
 }
 
 /// The bytes of a string, a buffer or a view; nothing for other values. Copied once, unless the whole process shares
@@ -73,7 +73,7 @@ pub(super) fn piece<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Option<By
 }
 
 /// `[name, value, …]` as header lines.
-pub(super) fn lines<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(Cow<'static, str>, Cow<'static, str>)>> {
+pub(super) fn lines<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<Line>> {
     let Some(array) = value.as_array() else { return Ok(Vec::new()) };
     let mut lines = Vec::with_capacity(array.len() / 2);
     for index in (0..array.len()).step_by(2) {
@@ -89,10 +89,7 @@ pub(super) fn lines<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<Vec<(Cow<
 }
 
 /// The properties of an object literal as header lines.
-pub(super) fn lines_of_literal<'js>(
-    ctx: &Ctx<'js>,
-    literal: &Object<'js>,
-) -> Result<Vec<(Cow<'static, str>, Cow<'static, str>)>> {
+pub(super) fn lines_of_literal<'js>(ctx: &Ctx<'js>, literal: &Object<'js>) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     object::each_entry(ctx, literal, |name, value| {
         let (mut name, value) = (name.text()?, script_bytes::to_text(ctx, &value)?);
@@ -110,14 +107,12 @@ pub(super) fn lines_of_literal<'js>(
 }
 
 /// Puts an answer together; the type of the headers beats the body's.
-pub(super) fn build(
-    status: u16,
-    headers: Vec<(Cow<'static, str>, Cow<'static, str>)>,
-    content_type: Option<Cow<'static, str>>,
-    body: AnswerBody,
-) -> Answer {
+pub(super) fn build(status: u16, headers: Vec<Line>, content_type: Option<Cow<'static, str>>, body: Body) -> Response {
     let has_type = headers.iter().any(|(name, _)| name == "content-type");
-    Answer { status, headers, content_type: content_type.filter(|_| !has_type), body }
+    let mut response = Response::bare(status, body);
+    response.headers = headers;
+    response.content_type = content_type.filter(|_| !has_type);
+    response
 }
 
 /// Why a header line cannot be sent.

@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use host::bytes;
 use host::js::{Ctx, Exception, Function, Object, Result, Value};
 use host::plain::Args;
-use host::received::ReceiveBuffer;
-use host::{bytes, received};
+use server::app::{BodyError, Piece};
 
 use crate::door;
-use crate::message::Received;
+use crate::memory;
 use crate::ticket::{self, Collected, Ticket};
 use crate::values::{argument, string, undefined};
 
@@ -36,7 +36,7 @@ fn begin<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, callback: usize, kind: Option
         return Err(Exception::throw_type(ctx, "the body is being read already"));
     }
     if let Some(kind) = kind {
-        let declared = ticket.head(|head| head.body_length()).unwrap_or_default().min(MOST_IN_ADVANCE);
+        let declared = ticket.body.borrow().length_hint().unwrap_or_default().min(MOST_IN_ADVANCE);
         *ticket.collected.borrow_mut() = Some(Collected { bytes: Vec::with_capacity(declared as usize), kind });
     }
     let door = door::of(ctx);
@@ -52,12 +52,12 @@ fn begin<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, callback: usize, kind: Option
 pub(crate) fn arrived<'js>(
     ctx: &Ctx<'js>,
     ticket: &Rc<Ticket>,
-    piece: Option<std::result::Result<Received, String>>,
+    piece: Option<std::result::Result<Piece, BodyError>>,
 ) -> Result<()> {
     let door = door::of(ctx);
     let collects = ticket.collected.borrow().is_some();
-    if let (true, Some(Ok(received))) = (collects, &piece) {
-        if append(&ticket.collected, received) {
+    if let (true, Some(Ok(bytes))) = (collects, &piece) {
+        if append(&ticket.collected, bytes) {
             drop(piece);
             door.read(ticket);
             return Ok(());
@@ -66,8 +66,8 @@ pub(crate) fn arrived<'js>(
         return hand_over(ctx, ticket, Err(Exception::throw_range(ctx, &error)));
     }
     let value = match piece {
-        Some(Err(text)) => Err(Exception::throw_type(ctx, &format!("the body broke off: {text}"))),
-        Some(Ok(received)) => show(ctx, received),
+        Some(Err(error)) => Err(Exception::throw_type(ctx, &format!("the body broke off: {error}"))),
+        Some(Ok(piece)) => memory::show(ctx, piece),
         None => {
             let collected = ticket.collected.take();
             collected.map_or_else(|| Ok(undefined(ctx)), |collected| finish(ctx, collected))
@@ -96,26 +96,14 @@ fn hand_over<'js>(ctx: &Ctx<'js>, ticket: &Ticket, value: Result<Value<'js>>) ->
     callback.call((error, value.ok()))
 }
 
-fn append(collected: &RefCell<Option<Collected>>, received: &Received) -> bool {
+fn append(collected: &RefCell<Option<Collected>>, piece: &[u8]) -> bool {
     let mut collected = collected.borrow_mut();
     let Some(collected) = &mut *collected else { return false };
-    let piece = match received {
-        Received::Own(memory) => memory.bytes(),
-        Received::Allocated(buffer, range) => buffer.bytes().get(range.clone()).unwrap_or_default(),
-    };
     if collected.bytes.len() + piece.len() > MOST {
         return false;
     }
     collected.bytes.extend_from_slice(piece);
     true
-}
-
-/// A piece as a Uint8Array, where it is.
-fn show<'js>(ctx: &Ctx<'js>, received: Received) -> Result<Value<'js>> {
-    match received {
-        Received::Own(memory) => received::view(ctx, memory),
-        Received::Allocated(buffer, range) => buffer.give_back(ctx, range),
-    }
 }
 
 fn finish<'js>(ctx: &Ctx<'js>, collected: Collected) -> Result<Value<'js>> {
@@ -137,9 +125,4 @@ fn finish<'js>(ctx: &Ctx<'js>, collected: Collected) -> Result<Value<'js>> {
 pub(super) fn decode(bytes: &[u8]) -> String {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Memory that the app's `allocate` returned, for the socket.
-pub(crate) fn allocated<'js>(ctx: &Ctx<'js>, buffer: &Value<'js>) -> Result<ReceiveBuffer> {
-    ReceiveBuffer::take(ctx, buffer)
 }

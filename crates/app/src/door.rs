@@ -11,9 +11,9 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use host::User;
 use host::js::{Ctx, Function, Object, Persistent, Value};
-use host::received::ReceiveBuffer;
+use server::app::{BodyError, Piece};
 
-use crate::message::Received;
+use crate::memory::AppMemory;
 use crate::outflow::{Listener, Outflow};
 use crate::socket::{AppSocket, Objects, SocketEvent};
 use crate::ticket::Ticket;
@@ -23,7 +23,7 @@ pub(crate) enum Event {
     /// A request begins.
     Request(Rc<Ticket>),
     /// The piece that the script asked for; nothing: the body has ended.
-    Piece(Rc<Ticket>, Option<Result<Received, String>>),
+    Piece(Rc<Ticket>, Option<Result<Piece, BodyError>>),
     /// A body on its way out has room again, or is not wanted any more.
     Drained(Rc<Outflow>),
     /// The client has gone before its answer.
@@ -66,7 +66,7 @@ pub(crate) struct Door {
     pub max_message: Cell<Option<u32>>,
     /// What it gave for the body that is being polled: it cannot be asked meanwhile, for then the coroutine does not
     /// run or is busy.
-    pub allocated: RefCell<Option<ReceiveBuffer>>,
+    pub allocated: RefCell<Option<AppMemory>>,
 }
 
 /// That of the app whose runtime this is.
@@ -193,7 +193,7 @@ impl Door {
     pub fn poll_reader(&self, index: usize) {
         let Some((ticket, waker)) = self.reader(index) else { return };
         self.allocated.replace(ticket.allocated.take());
-        let polled = ticket.poll_piece(&mut Context::from_waker(&waker));
+        let polled = ticket.body.borrow_mut().poll_next(&mut Context::from_waker(&waker));
         ticket.allocated.replace(self.allocated.take());
         let Poll::Ready(piece) = polled else { return };
         if !matches!(piece, Some(Ok(_))) {

@@ -1,6 +1,7 @@
 //! The native functions that the JavaScript of apps is built on. Scripts never see them; our own sources get them as
 //! one object.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -8,8 +9,8 @@ use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
 use host::plain::{self, Args, Plain};
 use host::{bytes, native, received};
 use script::{Vu, exception};
+use server::respond::Body;
 
-use crate::message::AnswerBody;
 use crate::outflow::{AnswerStream, Outflow};
 use crate::ticket::{self, Reply, answered};
 use crate::values::{argument, bool, flat, string, undefined};
@@ -145,50 +146,37 @@ fn function_argument<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>, index: usize) -> 
 }
 
 fn method<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    ticket::of(ctx, &args.this())?.head(|head| string(ctx, head.method()))
+    string(ctx, ticket::of(ctx, &args.this())?.head.method())
 }
 
 fn request_url<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    ticket::of(ctx, &args.this())?.head(|head| string(ctx, &head.url()))
+    string(ctx, &ticket::of(ctx, &args.this())?.head.url())
 }
 
 fn headers<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let ticket = ticket::of(ctx, &argument(ctx, args, 0))?;
-    let mut lines: Vec<(String, String)> = Vec::new();
-    ticket.head(|head| {
-        head.each_header(&mut |name, value| {
-            lines.push((name.to_ascii_lowercase(), String::from_utf8_lossy(value).into_owned()));
-        });
-    });
-    flat(ctx, lines.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    let lines = ticket.head.headers();
+    let lines: Vec<_> =
+        lines.map(|(name, value)| (name.to_ascii_lowercase(), String::from_utf8_lossy(value))).collect();
+    flat(ctx, lines.iter().map(|(name, value)| (name.as_str(), value.as_ref())))
 }
 
 fn header<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let ticket = ticket::of(ctx, &argument(ctx, args, 0))?;
     let name = bytes::to_text(ctx, &argument(ctx, args, 1))?;
-    let mut found: Option<String> = None;
-    ticket.head(|head| {
-        // Most names come once, or not at all.
-        if head.header(&name).is_none() {
-            return;
-        }
-        head.each_header(&mut |known, value| {
-            if known.eq_ignore_ascii_case(&name) {
-                let value = String::from_utf8_lossy(value);
-                found = Some(found.take().map_or_else(|| value.to_string(), |before| format!("{before}, {value}")));
-            }
-        });
-    });
-    found.map_or_else(|| Ok(Value::new_null(ctx.clone())), |text| string(ctx, &text))
+    let lines = ticket.head.headers().filter(|(known, _)| known.eq_ignore_ascii_case(&name));
+    let values = lines.map(|(_, value)| String::from_utf8_lossy(value));
+    let joined = values.reduce(|before, value| Cow::Owned(format!("{before}, {value}")));
+    joined.map_or_else(|| Ok(Value::new_null(ctx.clone())), |text| string(ctx, &text))
 }
 
 fn peer<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let peer = ticket::of(ctx, &argument(ctx, args, 0))?.head(|head| head.peer());
+    let peer = ticket::of(ctx, &argument(ctx, args, 0))?.head.peer();
     peer.map_or_else(|| Ok(Value::new_null(ctx.clone())), |peer| string(ctx, &peer.to_string()))
 }
 
 fn body_length<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    let length = ticket::of(ctx, &argument(ctx, args, 0))?.head(|head| head.body_length());
+    let length = ticket::of(ctx, &argument(ctx, args, 0))?.body.borrow().length_hint();
     Ok(Value::new_number(ctx.clone(), length.map_or(-1.0, |length| length as f64)))
 }
 
@@ -213,7 +201,7 @@ fn stream<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let flow = Outflow::new(door::listener(ctx));
     let status = argument(ctx, args, 1).as_int().and_then(|status| u16::try_from(status).ok()).unwrap_or(500);
     let headers = answer::lines(ctx, &argument(ctx, args, 2))?;
-    let body = AnswerBody::Stream(AnswerStream(flow.clone()));
+    let body = Body::stream(AnswerStream(flow.clone()));
     ticket.answer(Ok(answer::build(status, headers, None, body)));
     native::shared(ctx, None, Rc::new(Sink(flow)))
 }

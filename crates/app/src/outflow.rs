@@ -5,11 +5,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::fmt;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use server::respond::PieceStream;
 
 /// Bytes that wait before the script is asked to: what the sender coalesces into one write, twice.
 const ENOUGH: usize = 256 * 1024;
@@ -88,11 +88,10 @@ impl Outflow {
 }
 
 /// The connection's end of a streamed body.
-pub struct AnswerStream(pub(super) Rc<Outflow>);
+pub(crate) struct AnswerStream(pub(super) Rc<Outflow>);
 
-impl AnswerStream {
-    /// The next piece, `None` at the end.
-    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
+impl PieceStream for AnswerStream {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
         let flow = &self.0;
         let piece = flow.pieces.borrow_mut().pop_front();
         if let Some(piece) = piece {
@@ -119,11 +118,5 @@ impl Drop for AnswerStream {
         self.0.is_dropped.set(true);
         self.0.pieces.take();
         self.0.tell_script();
-    }
-}
-
-impl fmt::Debug for AnswerStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AnswerStream({} bytes wait)", self.0.waiting.get())
     }
 }

@@ -12,8 +12,10 @@ use script::builtins::Builtins;
 use script::error::ScriptError;
 use script::options::Options;
 use script::{LoadOptions, Shared, Source};
+use server::AppFactory;
 
 use crate::serving::{Job, JobEnd};
+use crate::target::AppHandle;
 use crate::worker::{self, App};
 
 /// What loading an app needs beside its text.
@@ -70,9 +72,15 @@ impl AppProgram {
     }
 
     /// Starts the app on this thread, which runs a `tokio::task::LocalSet`; the top-level code runs again, for this
-    /// thread.
-    pub fn start(&self) -> Result<Rc<App>, ScriptError> {
+    /// thread. When the last reference is dropped, with what it is answering, its JavaScript ends.
+    pub fn start(&self) -> Result<Rc<dyn server::App>, ScriptError> {
         let recorder = Rc::new(Recorder::new(self.registry.clone()));
-        App::start(&self.shared, &recorder, self.busy_limit)
+        let app = App::start(&self.shared, &recorder, self.busy_limit)?;
+        Ok(Rc::new(AppHandle(app)))
+    }
+
+    /// What starts an app on each worker of a server.
+    pub fn factory(self) -> AppFactory {
+        Arc::new(move || self.start().map_err(|error| error.to_string()))
     }
 }

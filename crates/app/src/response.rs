@@ -11,13 +11,11 @@ use std::rc::Rc;
 use host::js::{Array, Ctx, Exception, Function, Object, Persistent, Result, Value};
 use host::plain::{Args, Plain};
 use host::{bytes as script_bytes, native, object};
+use server::respond::{Body, Line, Response};
 
 use crate::door::SlowPaths;
-use crate::message::{Answer, AnswerBody};
 use crate::values::{argument, flat, string, undefined};
 use crate::{answer, door};
-
-type Lines = Vec<(Cow<'static, str>, Cow<'static, str>)>;
 
 /// The types that bodies bring along by themselves.
 const TEXT: &str = "text/plain;charset=UTF-8";
@@ -28,10 +26,10 @@ const JSON: &str = "application/json";
 pub(crate) struct Made {
     status: u16,
     status_text: Option<String>,
-    headers: Lines,
+    headers: Vec<Line>,
     content_type: Option<Cow<'static, str>>,
     /// Nothing: the object has it as a property.
-    body: Option<AnswerBody>,
+    body: Option<Body>,
     /// The object has a `Headers`, which the script may have changed.
     has_headers: Cell<bool>,
 }
@@ -132,7 +130,7 @@ impl Made {
     }
 
     /// With the type of the body among them, unless they have one.
-    fn all_lines(&self) -> Lines {
+    fn all_lines(&self) -> Vec<Line> {
         let mut lines = self.headers.clone();
         if let Some(kind) = self.content_type.clone().filter(|_| !has_type(&lines)) {
             lines.push((Cow::Borrowed("content-type"), kind));
@@ -141,7 +139,7 @@ impl Made {
     }
 }
 
-fn has_type(lines: &Lines) -> bool {
+fn has_type(lines: &[Line]) -> bool {
     lines.iter().any(|(name, _)| name == "content-type")
 }
 
@@ -160,33 +158,25 @@ fn read_status<'js>(ctx: &Ctx<'js>, value: &Value<'js>, has_body: bool) -> Resul
 
 /// The answer that a handler's value is, when it is a response that native code can send: taken out of the object when
 /// that is its last owner.
-pub(crate) fn taken(value: Value<'_>) -> std::result::Result<Answer, Value<'_>> {
+pub(crate) fn taken(value: Value<'_>) -> std::result::Result<Response, Value<'_>> {
     let Some(made) = native::get::<Made>(&value).filter(|made| made.body.is_some() && !made.has_headers.get()) else {
         return Err(value);
     };
     drop(value);
     let Made { status, headers, content_type, body, .. } = Rc::try_unwrap(made).unwrap_or_else(|shared| shared.copy());
-    let body = body.unwrap_or_else(|| AnswerBody::Bytes(bytes::Bytes::new()));
+    let body = body.unwrap_or(Body::Static(b""));
     Ok(answer::build(status, headers, content_type, body))
 }
 
 impl Made {
     /// All but a body that is not whole.
     fn copy(&self) -> Made {
-        let body = match &self.body {
-            Some(AnswerBody::Bytes(bytes)) => Some(AnswerBody::Bytes(bytes.clone())),
-            Some(AnswerBody::Pieces(pieces)) => Some(AnswerBody::Pieces(pieces.clone())),
-            Some(AnswerBody::File { file, offset, length }) => {
-                Some(AnswerBody::File { file: file.clone(), offset: *offset, length: *length })
-            }
-            Some(AnswerBody::Stream(_)) | None => None,
-        };
         Made {
             status: self.status,
             status_text: self.status_text.clone(),
             headers: self.headers.clone(),
             content_type: self.content_type.clone(),
-            body,
+            body: self.body.as_ref().and_then(Body::try_clone),
             has_headers: Cell::new(false),
         }
     }
@@ -226,8 +216,9 @@ pub(super) fn lines<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'j
 pub(super) fn bytes<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let made = made(ctx, &argument(ctx, args, 0))?;
     let content = match &made.body {
-        Some(AnswerBody::Bytes(bytes)) => bytes.to_vec(),
-        Some(AnswerBody::Pieces(pieces)) => pieces.concat(),
+        Some(Body::Static(bytes)) => bytes.to_vec(),
+        Some(Body::Shared(bytes)) => bytes.to_vec(),
+        Some(Body::Array(pieces)) => pieces.concat(),
         Some(_) => return Ok(Value::new_null(ctx.clone())),
         None => return Ok(undefined(ctx)),
     };

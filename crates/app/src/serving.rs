@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use host::js::{Ctx, Error, Object, Value};
+use host::received::ReceiveBuffer;
 use host::{Jobs, Phase, intrinsics, native, object, received};
 use script::error::{ScriptError, exit_code};
 use script::linker::{self, Until};
@@ -16,6 +17,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::door::{self, Door, Event};
 use crate::js::{Bound, Script};
+use crate::memory::AppMemory;
 use crate::ticket::Ticket;
 use crate::{body, failure, response, socket};
 
@@ -186,10 +188,11 @@ impl<'js> Program<'js> {
         if ticket.allocated.borrow().is_some() {
             return Ok(());
         }
-        let Poll::Ready(size @ 1..) = ticket.poll_wanted(&mut Context::from_waker(waker)) else { return Ok(()) };
+        let wanted = ticket.body.borrow_mut().poll_wanted(&mut Context::from_waker(waker));
+        let Poll::Ready(size @ 1..) = wanted else { return Ok(()) };
         let request = door.kept(ctx, ticket.request.get());
         let buffer: Value<'js> = allocate.call((size as f64, request))?;
-        ticket.allocated.replace(Some(body::allocated(ctx, &buffer)?));
+        ticket.allocated.replace(Some(AppMemory(ReceiveBuffer::take(ctx, &buffer)?)));
         Ok(())
     }
 }

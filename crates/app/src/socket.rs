@@ -7,43 +7,19 @@ use std::rc::Rc;
 use host::js::{Ctx, Exception, Object, Persistent, Result, Value};
 use host::plain::Args;
 use host::{bytes as script_bytes, native};
+use server::ws::{Kind, Socket};
 
 use crate::door::{Door, Event};
 use crate::ticket::Ticket;
 use crate::values::{argument, bool, string, undefined};
 
-/// The server's end of a WebSocket. Sending queues and never waits.
-pub trait SocketPeer {
-    /// Queues a message; false when it will not arrive. A text is UTF-8.
-    fn send(&self, is_text: bool, payload: &[u8]) -> bool;
-    /// Queues a ping of at most 125 bytes.
-    fn ping(&self, payload: &[u8]) -> bool;
-    /// Begins to close; false when it is closing already, or when the code cannot be sent.
-    fn close(&self, code: u16, reason: &str) -> bool;
-    /// Drops the connection without a word.
-    fn terminate(&self);
-    /// Whether messages can be sent.
-    fn is_open(&self) -> bool;
-    /// Bytes the kernel has not taken yet.
-    fn buffered(&self) -> usize;
-    /// The subprotocol agreed on.
-    fn protocol(&self) -> Option<String>;
-    /// Gets what is published in a room.
-    fn subscribe(&self, room: &str);
-    /// Gets it no more.
-    fn unsubscribe(&self, room: &str);
-    /// Whether it does.
-    fn is_subscribed(&self, room: &str) -> bool;
-    /// Sends to everybody in a room but this socket, on all workers.
-    fn publish(&self, room: &str, is_text: bool, payload: &[u8]);
-}
+/// Wall clock, nanoseconds since 1970; 0 unless the script asks when messages arrived.
+pub(crate) type ArrivedNs = u64;
 
-/// Wall clock, nanoseconds since 1970; 0 where nobody asked (`App::wants_arrivals`).
-pub type ArrivedNs = u64;
-
-/// Something that happened on a socket.
+/// Something that happened on a socket. It waits for the script's turn, so it owns what the server only lends, and when
+/// that arrived.
 #[derive(Debug)]
-pub enum SocketEvent {
+pub(crate) enum SocketEvent {
     /// The connection is open.
     Open,
     /// A text, and when it reached this machine.
@@ -57,8 +33,8 @@ pub enum SocketEvent {
 }
 
 /// A WebSocket of an app.
-pub struct AppSocket {
-    peer: Box<dyn SocketPeer>,
+pub(crate) struct AppSocket {
+    peer: Socket,
     request: Rc<Ticket>,
     door: Rc<Door>,
     /// The number of its object among those that the door keeps.
@@ -67,7 +43,7 @@ pub struct AppSocket {
 }
 
 impl AppSocket {
-    pub(crate) fn new(peer: Box<dyn SocketPeer>, request: Rc<Ticket>, door: Rc<Door>) -> Rc<Self> {
+    pub fn new(peer: Socket, request: Rc<Ticket>, door: Rc<Door>) -> Rc<Self> {
         Rc::new(AppSocket { peer, request, door, object: Cell::new(None), is_closed: Cell::new(false) })
     }
 }
@@ -160,10 +136,10 @@ fn this<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Rc<AppSocket>> {
 fn message<'js, R: 'static>(
     ctx: &Ctx<'js>,
     value: &Value<'js>,
-    f: impl FnOnce(bool, &[u8]) -> R + 'static,
+    f: impl FnOnce(Kind, &[u8]) -> R + 'static,
 ) -> Result<R> {
-    let is_text = value.is_string();
-    match script_bytes::read(ctx, value, move |bytes| f(is_text, bytes))? {
+    let kind = if value.is_string() { Kind::Text } else { Kind::Binary };
+    match script_bytes::read(ctx, value, move |bytes| f(kind, bytes))? {
         Some(result) => Ok(result),
         None => {
             let message =
@@ -175,7 +151,7 @@ fn message<'js, R: 'static>(
 
 pub(super) fn send<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let socket = this(ctx, args)?;
-    let sent = message(ctx, &argument(ctx, args, 0), move |is_text, bytes| socket.peer.send(is_text, bytes))?;
+    let sent = message(ctx, &argument(ctx, args, 0), move |kind, bytes| socket.peer.send(kind, bytes))?;
     Ok(bool(ctx, sent))
 }
 
@@ -227,7 +203,7 @@ pub(super) fn buffered<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value
 }
 
 pub(super) fn protocol<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
-    string(ctx, &this(ctx, args)?.peer.protocol().unwrap_or_default())
+    string(ctx, this(ctx, args)?.peer.protocol().unwrap_or_default())
 }
 
 fn room<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<String> {
@@ -254,6 +230,6 @@ pub(super) fn is_subscribed<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<
 
 pub(super) fn publish<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<Value<'js>> {
     let (socket, room) = (this(ctx, args)?, room(ctx, args)?);
-    message(ctx, &argument(ctx, args, 1), move |is_text, bytes| socket.peer.publish(&room, is_text, bytes))?;
+    message(ctx, &argument(ctx, args, 1), move |kind, bytes| socket.peer.publish(&room, kind, bytes))?;
     Ok(undefined(ctx))
 }

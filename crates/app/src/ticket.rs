@@ -9,14 +9,18 @@ use std::task::{Context, Poll, Waker};
 
 use host::js::{Ctx, Exception, Result as JsResult, Value};
 use host::native;
-use host::received::ReceiveBuffer;
+use server::app::{AppRequest, RequestBody};
+use server::respond::Response;
 
-use crate::message::{Answer, Incoming, Received};
+use crate::memory::AppMemory;
 
 /// A request and its answer.
 pub(crate) struct Ticket {
-    incoming: RefCell<Box<dyn Incoming>>,
-    answer: RefCell<Option<Result<Answer, String>>>,
+    /// The request without its body.
+    pub head: AppRequest,
+    /// Borrowed for the time of one poll, in which no JavaScript runs.
+    pub body: RefCell<RequestBody>,
+    answer: RefCell<Option<Result<Response, String>>>,
     waker: RefCell<Option<Waker>>,
     is_answered: Cell<bool>,
     is_gone: Cell<bool>,
@@ -27,7 +31,7 @@ pub(crate) struct Ticket {
     /// What `Door::keep` has of the script's request, while an app that gives memory reads its body.
     pub request: Cell<Option<usize>>,
     /// Memory that the app gave for the next piece of this body.
-    pub allocated: RefCell<Option<ReceiveBuffer>>,
+    pub allocated: RefCell<Option<AppMemory>>,
     /// The body as far as it was read, while all of it is wanted.
     pub collected: RefCell<Option<Collected>>,
     /// The script's callback for the client's going away.
@@ -35,9 +39,11 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    pub fn new(incoming: Box<dyn Incoming>) -> Rc<Self> {
+    pub fn new(mut request: AppRequest) -> Rc<Self> {
+        let body = std::mem::replace(&mut request.body, RequestBody::empty());
         Rc::new(Ticket {
-            incoming: RefCell::new(incoming),
+            head: request,
+            body: RefCell::new(body),
             answer: RefCell::default(),
             waker: RefCell::default(),
             is_answered: Cell::new(false),
@@ -51,27 +57,13 @@ impl Ticket {
         })
     }
 
-    /// Looks at the head. The closure must not run JavaScript.
-    pub fn head<R>(&self, look: impl FnOnce(&dyn Incoming) -> R) -> R {
-        look(&**self.incoming.borrow())
-    }
-
     /// `GET http://host/path`: for log lines.
     pub fn title(&self) -> String {
-        self.head(|head| format!("{} {}", head.method(), head.url()))
-    }
-
-    /// As `Incoming::poll_wanted`.
-    pub fn poll_wanted(&self, cx: &mut Context<'_>) -> Poll<usize> {
-        self.incoming.borrow_mut().poll_wanted(cx)
-    }
-
-    pub fn poll_piece(&self, cx: &mut Context<'_>) -> Poll<Option<Result<Received, String>>> {
-        self.incoming.borrow_mut().poll_piece(cx)
+        format!("{} {}", self.head.method(), self.head.url())
     }
 
     /// Answers, unless that has happened.
-    pub fn answer(&self, answer: Result<Answer, String>) {
+    pub fn answer(&self, answer: Result<Response, String>) {
         if self.is_answered.replace(true) {
             return;
         }
@@ -87,7 +79,7 @@ impl Ticket {
     }
 
     /// The answer, taken out by the connection, which is woken when it comes.
-    pub fn poll_answer(&self, cx: &mut Context<'_>) -> Poll<Result<Answer, String>> {
+    pub fn poll_answer(&self, cx: &mut Context<'_>) -> Poll<Result<Response, String>> {
         if let Some(answer) = self.answer.take() {
             return Poll::Ready(answer);
         }

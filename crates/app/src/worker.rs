@@ -12,16 +12,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use host::received::ReceiveBuffer;
 use host::{Fiber, StopFlag, User};
 use metrics::Recorder;
 use script::error::ScriptError;
 use script::{Role, Shared, Vu, WorkerState, user};
+use server::app::AppRequest;
+use server::respond::Response;
 
 use crate::door::{Door, Event};
-use crate::message::{Answer, Incoming};
 use crate::serving::{self, Exports, Job, JobEnd};
-use crate::socket::{AppSocket, SocketEvent, SocketPeer};
+use crate::socket::{AppSocket, SocketEvent};
 use crate::ticket::Ticket;
 
 /// Polls of a coroutine that must stop before it is given up; each is a slice of time or the end.
@@ -41,22 +41,18 @@ pub(crate) fn make(
 type AppFiber = Fiber<Job, JobEnd>;
 
 /// A running app. When it is dropped, its JavaScript ends.
-pub struct App {
+pub(crate) struct App {
     fiber: RefCell<AppFiber>,
-    user: Rc<User>,
-    door: Rc<Door>,
+    pub user: Rc<User>,
+    pub door: Rc<Door>,
     stop: Rc<StopFlag>,
     /// Of the app's own task; nothing before its first poll.
     waker: RefCell<Option<Waker>>,
-    exports: Exports,
+    pub exports: Exports,
 }
 
 impl App {
-    pub(crate) fn start(
-        shared: &Arc<Shared>,
-        recorder: &Rc<Recorder>,
-        busy_limit: Duration,
-    ) -> Result<Rc<App>, ScriptError> {
+    pub fn start(shared: &Arc<Shared>, recorder: &Rc<Recorder>, busy_limit: Duration) -> Result<Rc<App>, ScriptError> {
         let (mut fiber, vu, stop) = make(shared, recorder)?;
         vu.switch().limit_turns(busy_limit);
         vu.switch().forbid_preemption();
@@ -74,45 +70,6 @@ impl App {
         let app = Rc::new(App { fiber, user, door, stop, waker, exports });
         tokio::task::spawn_local(drive(Rc::downgrade(&app)));
         Ok(app)
-    }
-
-    /// Answers a request. The future learns of the answer wherever it is polled; dropping it tells the app that the
-    /// client has gone. An error is the text of a 500, and has been logged.
-    pub fn handle(self: &Rc<Self>, incoming: Box<dyn Incoming>) -> Handling {
-        Handling { app: self.clone(), ticket: Ticket::new(incoming), state: State::New }
-    }
-
-    /// Whether the app has an `allocate` function.
-    pub fn allocates(&self) -> bool {
-        self.exports.allocates
-    }
-
-    /// Whether the app takes WebSockets.
-    pub fn has_sockets(&self) -> bool {
-        self.exports.has_sockets
-    }
-
-    /// Memory that the app gave for the body whose `Incoming::poll_piece` is running; `None` when it gave none.
-    pub fn take_allocated(&self) -> Option<ReceiveBuffer> {
-        self.door.allocated.take()
-    }
-
-    /// Whether the script asks when messages arrived.
-    pub fn wants_arrivals(&self) -> bool {
-        self.user.messages.wants_arrivals()
-    }
-
-    /// Bytes of a message at most, `websocket.maxMessage`; `None` where the app leaves that to the server.
-    pub fn max_message(&self) -> Option<usize> {
-        self.door.max_message.get().map(|most| most as usize)
-    }
-
-    /// A WebSocket whose opening request is this; `socket_event` reports what happens on it, `Open` first and
-    /// `Close` last.
-    pub fn socket(&self, request: Box<dyn Incoming>, peer: Box<dyn SocketPeer>) -> Rc<AppSocket> {
-        let ticket = Ticket::new(request);
-        ticket.leave();
-        AppSocket::new(peer, ticket, self.door.clone())
     }
 
     /// Tells the app what happened.
@@ -171,15 +128,22 @@ enum State {
     Done,
 }
 
-/// A request that is being answered.
-pub struct Handling {
+/// A request that is being answered. The future learns of the answer wherever it is polled; dropping it tells the app
+/// that the client has gone. An error is the text of a 500, and has been logged.
+pub(crate) struct Handling {
     app: Rc<App>,
     ticket: Rc<Ticket>,
     state: State,
 }
 
+impl Handling {
+    pub fn new(app: Rc<App>, request: AppRequest) -> Self {
+        Handling { app, ticket: Ticket::new(request), state: State::New }
+    }
+}
+
 impl Future for Handling {
-    type Output = Result<Answer, String>;
+    type Output = Result<Response, String>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if matches!(self.state, State::New) {

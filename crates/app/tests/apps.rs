@@ -2,7 +2,6 @@
 
 mod driver;
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -21,8 +20,8 @@ fn answers_at_once_without_a_task() {
         |served| async move {
             // The app's own task has to have begun once.
             tokio::task::yield_now().await;
-            let handling = std::pin::pin!(served.app.handle(Box::new(get("/a?b"))));
-            let answer = handling.poll(&mut Context::from_waker(std::task::Waker::noop()));
+            let mut answering = served.app.fetch(get("/a?b").request());
+            let answer = answering.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop()));
             let Poll::Ready(Ok(answer)) = answer else { panic!("not at once: {answer:?}") };
             assert_eq!((answer.status, answer.content_type.as_deref()), (200, Some("text/plain;charset=UTF-8")));
             assert_eq!(body(answer).await, "GET http://h/a?b");
@@ -149,7 +148,7 @@ fn bodies_of_every_kind_come_in() {
     ];
     for (expression, expected) in cases {
         with_app(&app(&format!("return new Response(`${{{expression}}}`)")), |served| async move {
-            let released = Rc::default();
+            let released = Released::default();
             assert_eq!(served.text(post("/", &["one", " two"], &released)).await, expected, "{expression}");
         });
     }
@@ -213,9 +212,9 @@ fn a_released_piece_goes_back_at_once() {
          for await (const piece of request.body) { Onrush.release(piece); lengths.push(piece.length) }
          return new Response(lengths.join())");
     with_app(&source, |served| async move {
-        let released: Rc<RefCell<Vec<u8>>> = Rc::default();
+        let released = Released::default();
         assert_eq!(served.text(post("/", &["abc", "de"], &released)).await, "0,0");
-        assert_eq!(*released.borrow(), b"ad");
+        assert_eq!(*released.lock().unwrap(), b"ad");
     });
     let source = "const kept = []
         export default { async fetch(request) {
@@ -223,54 +222,27 @@ fn a_released_piece_goes_back_at_once() {
             return new Response(kept.map((piece) => String.fromCharCode(...piece)).join())
         } }";
     with_app(source, |served| async move {
-        let released: Rc<RefCell<Vec<u8>>> = Rc::default();
+        let released = Released::default();
         assert_eq!(served.text(post("/", &["abc", "de"], &released)).await, "abc,de");
-        assert_eq!(*released.borrow(), b"");
+        assert_eq!(*released.lock().unwrap(), b"");
         drop(served);
-        assert_eq!(released.borrow().len(), 2, "the end of the app gives back what it kept");
+        assert_eq!(released.lock().unwrap().len(), 2, "the end of the app gives back what it kept");
     });
 }
 
 #[test]
-fn memory_of_the_app_is_received_into() {
-    let source = "const pools = {}
-        let made = 0
-        export default {
-            allocate(size, request) {
-                const pool = pools[request.tenant] ??= []
-                if (pool.length === 0) made++
-                return pool.pop() ?? new ArrayBuffer(size)
-            },
-            async fetch(request) {
-                request.tenant = request.headers.get('tenant')
-                const found = []
-                for await (const piece of request.body) {
-                    found.push(String.fromCharCode(...piece), piece.buffer.byteLength)
-                    pools[request.tenant].push(piece.buffer)
-                }
-                return new Response(`${found} in ${made}`)
-            },
+fn memory_of_the_app_outlives_it() {
+    let source = "export default {
+            allocate: (size) => new ArrayBuffer(size),
+            async fetch(request) { return new Response(await request.text()) },
         }";
     with_app(source, |served| async move {
         tokio::task::yield_now().await;
         assert!(served.app.allocates());
-        assert!(served.app.take_allocated().is_none(), "nothing is asked for ahead");
-        let (released, kept): (Rc<RefCell<Vec<u8>>>, _) = (Rc::default(), Rc::default());
-        let asked = |tenant, pieces: &[&str], hangs| {
-            let lends = Some(Lending { app: Rc::downgrade(&served.app), kept: Rc::clone(&kept) });
-            Asked { headers: vec![("tenant", tenant)], hangs, lends, ..post("/", pieces, &released) }
-        };
-        // Memory of one tenant is not used for the other.
-        let cases = [
-            ("a", "abc,8 in 1", &["abc"][..]),
-            ("a", "d,8,ef,8 in 1", &["d", "ef"]),
-            ("b", "g,8 in 2", &["g"]),
-            ("a", "h,8 in 2", &["h"]),
-        ];
-        for (tenant, expected, pieces) in cases {
-            assert_eq!(served.text(asked(tenant, pieces, false)).await, expected);
-        }
-        let hanging = asked("c", &[], true);
+        assert!(served.app.allocate(8).is_none(), "nothing is asked for ahead");
+        let kept = Rc::default();
+        let lends = Some(Lending { app: Rc::downgrade(&served.app), kept: Rc::clone(&kept) });
+        let hanging = Asked { hangs: true, lends, ..post("/", &[], &Released::default()) };
         let waited = tokio::time::timeout(Duration::from_millis(20), served.ask(hanging)).await;
         assert!(waited.is_err(), "it hangs");
         let mut outlives = kept.take().expect("memory");
@@ -325,11 +297,11 @@ fn a_client_that_goes_is_noticed_and_not_logged() {
         } }";
     with_app(source, |served| async move {
         tokio::task::yield_now().await;
-        let released = Rc::default();
+        let released = Released::default();
         let asked = Asked { hangs: true, ..post("/", &["abc"], &released) };
         {
-            let mut handling = std::pin::pin!(served.app.handle(Box::new(asked)));
-            let polled = std::future::poll_fn(|cx| Poll::Ready(handling.as_mut().poll(cx).is_ready())).await;
+            let mut answering = served.app.fetch(asked.request());
+            let polled = std::future::poll_fn(|cx| Poll::Ready(answering.as_mut().poll(cx).is_ready())).await;
             assert!(!polled);
         }
         assert_eq!(served.text(get("/seen")).await, "aborted,the body broke off: the client has gone");

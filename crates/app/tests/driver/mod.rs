@@ -10,10 +10,13 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use host::log::{LogSink, Record};
-use onrush_app::{Answer, AnswerBody, App, AppOptions, AppProgram, ForeignMemory, Incoming, ReceiveBuffer, Received};
+use onrush_app::{AppOptions, AppProgram};
 use script::options::Options;
-use script::{ScriptError, Source};
+use script::{ScriptError, Source as ScriptSource};
+use server::app::{App, AppRequest, BodyError, BodySource, Origin, Piece, PieceBuffer, RequestBody, Version};
+use server::respond::{Body, Response};
 
 #[derive(Default)]
 pub struct Lines(pub Mutex<Vec<String>>);
@@ -27,103 +30,105 @@ impl LogSink for Lines {
 /// A request with a body in pieces.
 pub struct Asked {
     pub method: &'static str,
-    pub url: String,
+    pub target: String,
     pub headers: Vec<(&'static str, &'static str)>,
-    pub body: VecDeque<Result<Received, String>>,
+    pub body: VecDeque<Piece>,
     /// The body never ends.
     pub hangs: bool,
     pub lends: Option<Lending>,
 }
 
-/// Who gives the memory of pieces.
+/// Who is asked for memory.
 pub struct Lending {
-    pub app: Weak<App>,
-    /// What it gave that no piece was put into.
-    pub kept: Rc<RefCell<Option<ReceiveBuffer>>>,
+    pub app: Weak<dyn App>,
+    /// What it gave.
+    pub kept: Rc<RefCell<Option<Box<dyn PieceBuffer>>>>,
 }
 
-pub struct Bytes {
-    pub bytes: Vec<u8>,
-    pub released: Rc<RefCell<Vec<u8>>>,
+/// First bytes of the pieces that were given back, in order.
+pub type Released = Arc<Mutex<Vec<u8>>>;
+
+struct Tracked {
+    bytes: Vec<u8>,
+    released: Released,
 }
 
-impl ForeignMemory for Bytes {
-    fn bytes(&self) -> &[u8] {
+impl AsRef<[u8]> for Tracked {
+    fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
-    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        Some(&mut self.bytes)
-    }
 }
 
-impl Drop for Bytes {
+impl Drop for Tracked {
     fn drop(&mut self) {
-        self.released.borrow_mut().push(self.bytes[0]);
+        self.released.lock().unwrap().push(self.bytes[0]);
     }
 }
 
 pub fn get(path: &str) -> Asked {
-    let url = format!("http://h{path}");
-    Asked { method: "GET", url, headers: Vec::new(), body: VecDeque::new(), hangs: false, lends: None }
+    let headers = vec![("Host", "h")];
+    Asked { method: "GET", target: path.to_string(), headers, body: VecDeque::new(), hangs: false, lends: None }
 }
 
-pub fn post(path: &str, pieces: &[&str], released: &Rc<RefCell<Vec<u8>>>) -> Asked {
-    let piece = |piece: &&str| -> Result<Received, String> {
-        Ok(Received::Own(Box::new(Bytes { bytes: piece.as_bytes().to_vec(), released: released.clone() })))
+pub fn post(path: &str, pieces: &[&str], released: &Released) -> Asked {
+    let piece = |piece: &&str| {
+        let tracked = Tracked { bytes: piece.as_bytes().to_vec(), released: released.clone() };
+        Piece::from(Bytes::from_owner(tracked))
     };
     Asked { method: "POST", body: pieces.iter().map(piece).collect(), ..get(path) }
 }
 
-impl Incoming for Asked {
-    fn method(&self) -> &str {
-        self.method
+impl Asked {
+    pub fn request(self) -> AppRequest {
+        let headers: Vec<_> = self.headers.iter().map(|(name, value)| (*name, value.as_bytes())).collect();
+        let origin = Origin { peer: Some(IpAddr::from([127, 0, 0, 1])), tls: false, version: Version::Http11 };
+        let body = match self.method {
+            "GET" => RequestBody::empty(),
+            _ => {
+                let pieces = RefCell::new(self.body);
+                RequestBody::from_source(Rc::new(Source { pieces, hangs: self.hangs, lends: self.lends }))
+            }
+        };
+        AppRequest::new(self.method, &self.target, headers.into_iter(), origin, body)
     }
-    fn url(&self) -> String {
-        self.url.clone()
+}
+
+struct Source {
+    pieces: RefCell<VecDeque<Piece>>,
+    hangs: bool,
+    lends: Option<Lending>,
+}
+
+impl BodySource for Source {
+    fn poll_wanted(&self, _: &mut Context<'_>) -> Poll<usize> {
+        Poll::Ready(if self.pieces.borrow().is_empty() && !self.hangs { 0 } else { 8 })
     }
-    fn header(&self, name: &str) -> Option<&[u8]> {
-        self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_bytes())
-    }
-    fn each_header(&self, show: &mut dyn FnMut(&str, &[u8])) {
-        self.headers.iter().for_each(|(name, value)| show(name, value.as_bytes()));
-    }
-    fn peer(&self) -> Option<IpAddr> {
-        Some(IpAddr::from([127, 0, 0, 1]))
-    }
-    fn body_length(&self) -> Option<u64> {
-        (self.method == "GET").then_some(0)
-    }
-    fn poll_wanted(&mut self, _: &mut Context<'_>) -> Poll<usize> {
-        Poll::Ready(if self.body.is_empty() && !self.hangs { 0 } else { 8 })
-    }
-    fn poll_piece(&mut self, _: &mut Context<'_>) -> Poll<Option<Result<Received, String>>> {
-        let mut next = self.body.pop_front();
+
+    fn poll_piece(&self, _: &mut Context<'_>) -> Poll<Option<Result<Piece, BodyError>>> {
         if let Some(Lending { app, kept }) = &self.lends {
-            let lent = app.upgrade().and_then(|app| app.take_allocated());
-            next = match (next, lent) {
-                (Some(Ok(Received::Own(piece))), Some(mut lent)) => {
-                    let range = 2..2 + piece.bytes().len();
-                    lent.bytes_mut()[range.clone()].copy_from_slice(piece.bytes());
-                    Some(Ok(Received::Allocated(lent, range)))
-                }
-                (next, lent) => {
-                    kept.replace(lent);
-                    next
-                }
-            };
+            kept.replace(app.upgrade().and_then(|app| app.allocate(8)));
         }
-        if next.is_none() && self.hangs { Poll::Pending } else { Poll::Ready(next) }
+        let next = self.pieces.borrow_mut().pop_front();
+        if next.is_none() && self.hangs { Poll::Pending } else { Poll::Ready(next.map(Ok)) }
+    }
+
+    fn length_hint(&self) -> Option<u64> {
+        None
+    }
+
+    fn trailers(&self) -> Vec<(String, Vec<u8>)> {
+        Vec::new()
     }
 }
 
 pub struct Served {
-    pub app: Rc<App>,
+    pub app: Rc<dyn App>,
     pub lines: Arc<Lines>,
 }
 
 impl Served {
-    pub async fn ask(&self, asked: Asked) -> Result<Answer, String> {
-        self.app.handle(Box::new(asked)).await
+    pub async fn ask(&self, asked: Asked) -> Result<Response, String> {
+        self.app.fetch(asked.request()).await
     }
 
     pub async fn text(&self, asked: Asked) -> String {
@@ -134,13 +139,16 @@ impl Served {
     }
 }
 
-pub async fn body(answer: Answer) -> String {
-    let bytes = match answer.body {
-        AnswerBody::Bytes(bytes) => bytes.to_vec(),
-        AnswerBody::Pieces(pieces) => pieces.concat(),
-        AnswerBody::Stream(mut stream) => {
+pub async fn body(response: Response) -> String {
+    let bytes = match response.body {
+        Body::Static(bytes) => bytes.to_vec(),
+        Body::Bytes(bytes) => bytes,
+        Body::Shared(bytes) => bytes.to_vec(),
+        Body::Array(pieces) => pieces.concat(),
+        Body::Stream { length, mut pieces } => {
+            assert_eq!(length, None, "the script does not say it ahead");
             let mut all = Vec::new();
-            while let Some(piece) = std::future::poll_fn(|cx| stream.poll_next(cx)).await {
+            while let Some(piece) = std::future::poll_fn(|cx| pieces.poll_next(cx)).await {
                 match piece {
                     Ok(piece) => all.extend_from_slice(&piece),
                     Err(error) => all.extend_from_slice(format!("[broke off: {error}]").as_bytes()),
@@ -148,7 +156,7 @@ pub async fn body(answer: Answer) -> String {
             }
             all
         }
-        AnswerBody::File { length, .. } => format!("file of {length}").into_bytes(),
+        Body::File { length, .. } => format!("file of {length}").into_bytes(),
     };
     String::from_utf8(bytes).expect("text")
 }
@@ -163,7 +171,7 @@ pub async fn load(source: &str, lines: &Arc<Lines>) -> Result<AppProgram, Script
         builtins: &modules::BUILTINS,
         busy_limit: Duration::from_millis(100),
     };
-    AppProgram::load(Source::Text { name: String::from("app.js"), text: source.to_string() }, options).await
+    AppProgram::load(ScriptSource::Text { name: String::from("app.js"), text: source.to_string() }, options).await
 }
 
 pub fn with_app<F: Future<Output = ()>>(source: &str, test: impl FnOnce(Served) -> F) {

@@ -25,7 +25,7 @@ fn socket_io() {
 
 #[test]
 fn requests_of_the_library_httpx() {
-    passes("../libraries/served/httpx");
+    passes("libraries/served/httpx");
 }
 
 #[test]

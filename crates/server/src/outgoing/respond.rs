@@ -255,6 +255,18 @@ impl Body {
         }
     }
 
+    /// Another body of the same bytes; `None` for a stream, whose pieces come once.
+    pub fn try_clone(&self) -> Option<Body> {
+        Some(match self {
+            Body::Static(bytes) => Body::Static(bytes),
+            Body::Bytes(bytes) => Body::Bytes(bytes.clone()),
+            Body::Shared(bytes) => Body::Shared(bytes.clone()),
+            Body::Array(pieces) => Body::Array(pieces.clone()),
+            Body::File { file, offset, length } => Body::File { file: file.clone(), offset: *offset, length: *length },
+            Body::Stream { .. } => return None,
+        })
+    }
+
     /// Pieces that come as they are ready, chunked.
     pub fn stream(pieces: impl PieceStream + 'static) -> Self {
         Body::Stream { length: None, pieces: Box::new(pieces) }
