@@ -111,6 +111,7 @@ impl Trend {
 
     /// Adds everything that `other` holds.
     pub fn merge(&mut self, other: &Trend) {
+        let count = self.count() + other.count();
         self.negative.merge(&other.negative);
         self.positive.merge(&other.positive);
         self.zeros += other.zeros;
@@ -118,6 +119,7 @@ impl Trend {
         self.censored += other.censored;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+        debug_assert_eq!(self.count(), count, "no value is lost or counted twice");
     }
 
     /// Number of values.

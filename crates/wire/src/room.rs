@@ -81,6 +81,7 @@ impl Held {
             self.taken = bytes;
         }
         self.bytes = bytes;
+        debug_assert!(self.taken <= self.bytes, "what was taken from the budget is held");
         Ok(())
     }
 
@@ -94,6 +95,7 @@ impl Held {
             budget.give_back((self.taken - stays_taken) as usize);
             self.taken = stays_taken;
         }
+        debug_assert!(self.taken <= self.bytes, "what was taken from the budget is held");
     }
 
     /// Gives everything back.

@@ -192,6 +192,7 @@ impl<F: Users> Lane<F> {
     pub(crate) fn end(&self, member: &mut Member<F::User>, times: &Times, end: IterationEnd) -> Iterated {
         let clock = &self.worker.clock;
         let ended = clock.now();
+        debug_assert!(ended >= times.started, "the clock of a run does not go back");
         clock.nudge(ended);
         self.worker.loaded(ended);
         let at_ns = clock.epoch_ns(ended);

@@ -303,6 +303,7 @@ impl RunQueue {
                     Progress::Asks => row.next = NextTurn::Begin,
                     Progress::Waits => break,
                     Progress::Over(()) => {
+                        debug_assert!(self.left.get() > 0, "each user ends once");
                         self.left.set(self.left.get() - 1);
                         return;
                     }

@@ -457,6 +457,7 @@ impl Exchange {
         self.is_upload_cut = outcome.sent_at.is_none() && self.outcome.is_ok();
         let first = outcome.first.unwrap_or(outcome.ended);
         let sent = outcome.sent_at.unwrap_or(first).min(first).max(start);
+        debug_assert!(start <= sent && sent <= first, "an exchange begins, is sent, and is answered");
         self.timings.sending = sent.since(start);
         self.timings.waiting = first.since(sent);
         self.timings.receiving = match (outcome.first, outcome.last, &self.outcome) {

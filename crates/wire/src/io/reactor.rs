@@ -197,7 +197,11 @@ impl Reactor {
     pub(super) fn remove(&self, registration: &Registration) {
         let mut registered = self.registered.borrow_mut();
         let index = registration.token as u32 as usize;
-        registered.places[index] = None;
+        let removed = registered.places[index].take();
+        debug_assert!(
+            removed.is_some_and(|removed| removed.token == registration.token),
+            "a socket leaves its own place"
+        );
         registered.free.push(index);
     }
 }

@@ -199,6 +199,7 @@ impl<'a> Upload<'a> {
             n -= left;
             (self.part, self.offset) = (self.part + 1, 0);
         }
+        debug_assert_eq!(n, 0, "the kernel takes no more than there is");
     }
 
     /// The next run of bytes for one record: borrowed when one slice suffices, else gathered or read into `buffer`.
