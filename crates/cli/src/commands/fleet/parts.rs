@@ -27,7 +27,7 @@ use crate::commands::run::saved::journal::{Head, JournalEntry, Record, TestPart}
 use crate::commands::run::saved::part::{Cause, PartEnd};
 use crate::commands::run::saved::reader::JournalReader;
 use crate::commands::run::saved::rebuild::{planned_scenarios, threshold_specs};
-use crate::commands::run::saved::save::{self, Facts};
+use crate::commands::run::saved::save::{self, Facts, Figures, TestFacts};
 use crate::commands::run::saved::timeline::Timeline;
 use crate::exit_code::ExitCode;
 
@@ -237,22 +237,16 @@ impl Whole {
             stamps_apart_ms: agents.stamps_apart_ms,
             ..judged.document(&health, notes)
         };
+        let mask = Mask::standard();
         let facts = Facts {
-            script: &head.script,
-            labels: &head.labels,
-            started_at: head.started_at,
+            test: TestFacts::of_journal(&head, &stats, &mask),
             duration,
-            options: head.options,
-            results: &results,
-            stats: &stats,
-            details: aggregate.details(load),
-            over_time,
+            figures: Figures { results: &results, details: aggregate.details(load), over_time },
             generator,
-            environment: head.environment,
+            environment: head.environment.clone(),
             messages: None,
             code,
             reason: None,
-            mask: &Mask::standard(),
         };
         Ok((save::document(facts), whose))
     }

@@ -23,7 +23,7 @@ use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
 use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
-use crate::commands::run::saved::save::{self, Facts, Kept, Saving, redacted_document};
+use crate::commands::run::saved::save::{self, Facts, Figures, Kept, Saving, TestFacts, redacted_document};
 use crate::commands::run::saved::timeline::{OverTime, Timeline};
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
@@ -100,21 +100,21 @@ impl Ending<'_> {
         let generator = self.generator(&ran.generator, judged, notes);
         let document = self.is_document_wanted().then(|| {
             let facts = Facts {
-                script: &flags.test.script,
-                labels: &flags.kept.labels,
-                started_at: ran.lifecycle.started_at.clone(),
+                test: TestFacts {
+                    script: &flags.test.script,
+                    labels: &flags.kept.labels,
+                    started_at: ran.lifecycle.started_at.clone(),
+                    options: ran.planned.options.to_json(),
+                    stats: &ran.planned.columns.trend_stats,
+                    mask: &ran.planned.options.url_mask(),
+                },
                 duration: ran.duration,
-                options: ran.planned.options.to_json(),
-                results,
-                stats: &ran.planned.columns.trend_stats,
-                details: ran.samples.aggregate.details(ran.load),
-                over_time,
+                figures: Figures { results, details: ran.samples.aggregate.details(ran.load), over_time },
                 generator,
                 environment,
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
                 code: self.exit_code(&findings),
                 reason: findings.reason(),
-                mask: &ran.planned.options.url_mask(),
             };
             redacted_document(facts, flags.test.secrets.redactor())
         });
