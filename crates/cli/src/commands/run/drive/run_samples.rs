@@ -14,7 +14,7 @@ use crate::commands::run::saved::timeline::Timeline;
 pub struct RunSamples {
     /// All of them so far.
     pub aggregate: Aggregate,
-    /// VU 0's.
+    /// Where VU 0 records.
     pub recorder: Rc<Recorder>,
     /// The series over time; none once they are taken.
     pub timeline: Option<Timeline>,

@@ -80,7 +80,7 @@ pub struct TestFacts<'a> {
 
 /// Of a test, what its samples came to.
 pub struct Figures<'a> {
-    /// In total.
+    /// Of the whole test.
     pub results: &'a Results,
     /// Parts of metrics that only reports show.
     pub details: Vec<MetricResult>,
