@@ -4,11 +4,66 @@
 
 use wire::Url;
 
+use super::flag::Act;
 use super::line::Given;
 use convert::source;
 
+/// The flags that say how the server is reached.
+#[derive(Default)]
+pub struct Reach<'a> {
+    /// Of either kind; the last one holds.
+    pub unix_socket: Option<&'a Given>,
+    /// Fixed addresses, in order.
+    pub connect: Vec<&'a Given>,
+    /// The client's certificate.
+    pub certificate: Option<&'a Given>,
+    /// The file of its key.
+    pub key: Option<&'a str>,
+    /// The lowest and the highest version of TLS: names and JavaScript.
+    pub tls: Vec<(String, String)>,
+}
+
+impl Reach<'_> {
+    /// Options of the test: names and JavaScript.
+    pub fn options(&self, url: &Url) -> Result<Vec<(&'static str, String)>, String> {
+        let (hosts, mut options) = (self.hosts(url)?, Vec::new());
+        if !hosts.is_empty() {
+            let fields: Vec<_> = hosts.into_iter().map(|(host, to)| (host, source::text(&to))).collect();
+            options.push(("hosts", source::object(&fields, 2)));
+        }
+        if !self.tls.is_empty() {
+            options.push(("tlsVersion", source::object(&self.tls, 2)));
+        }
+        match (self.certificate, self.key) {
+            (None, Some(_)) => return Err(String::from("--key: expected --cert FILE with it")),
+            (None, None) => {}
+            (Some(certificate), key) => {
+                let fields = certificate_fields(certificate, key)?;
+                options.push(("tlsAuth", format!("[{}]", source::object(&fields, 2))));
+            }
+        }
+        Ok(options)
+    }
+
+    /// Hosts and where they are.
+    fn hosts(&self, url: &Url) -> Result<Vec<(String, String)>, String> {
+        let mut hosts = Vec::new();
+        for given in &self.connect {
+            hosts.push(match given.act {
+                Act::Resolve => resolved(given)?,
+                _ => connected(given, url)?,
+            });
+        }
+        if let Some(socket) = self.unix_socket {
+            let host = if url.host.contains(':') { format!("[{}]:{}", url.host, url.port) } else { url.host.clone() };
+            hosts.push((host, socket_address(socket)?));
+        }
+        Ok(hosts)
+    }
+}
+
 /// `host:port:address`.
-pub fn resolved(given: &Given) -> Result<(String, String), String> {
+fn resolved(given: &Given) -> Result<(String, String), String> {
     let refuse = || format!("{} {}: expected HOST:PORT:ADDRESS with one address", given.spelled, given.value);
     let text = given.value.strip_prefix('+').unwrap_or(&given.value);
     let mut parts = text.splitn(3, ':');
@@ -24,7 +79,7 @@ pub fn resolved(given: &Given) -> Result<(String, String), String> {
 }
 
 /// `host1:port1:host2:port2`; the first two may be empty and are the URL's then.
-pub fn connected(given: &Given, url: &Url) -> Result<(String, String), String> {
+fn connected(given: &Given, url: &Url) -> Result<(String, String), String> {
     let refuse = || {
         let expected = "expected HOST:PORT:ADDRESS:PORT with an IP address";
         format!("{} {}: {expected}", given.spelled, given.value)
@@ -42,7 +97,7 @@ pub fn connected(given: &Given, url: &Url) -> Result<(String, String), String> {
 }
 
 /// `FILE` or `FILE:PASSWORD`, with the key in another file or in the same.
-pub fn certificate_fields(given: &Given, key: Option<&str>) -> Result<Vec<(String, String)>, String> {
+fn certificate_fields(given: &Given, key: Option<&str>) -> Result<Vec<(String, String)>, String> {
     let exists = |path: &str| std::path::Path::new(path).is_file();
     let (path, password) = match given.value.split_once(':') {
         Some((path, password)) if !exists(&given.value) => (path, Some(password)),
@@ -56,4 +111,17 @@ pub fn certificate_fields(given: &Given, key: Option<&str>) -> Result<Vec<(Strin
     let mut fields = vec![("cert".to_owned(), open(path)), ("key".to_owned(), open(key.unwrap_or(path)))];
     fields.extend(password.map(|password| ("password".to_owned(), source::text(password))));
     Ok(fields)
+}
+
+/// Where the socket of a flag is, as the option `hosts` has it.
+fn socket_address(given: &Given) -> Result<String, String> {
+    let name = given.value.as_str();
+    if name.is_empty() {
+        return Err(format!("{}: found an empty name, expected that of a socket", given.spelled));
+    }
+    if given.act == Act::AbstractUnixSocket {
+        return Ok(format!("unix:@{name}"));
+    }
+    let path = std::path::absolute(name).map_err(|error| format!("{} {name}: {error}", given.spelled))?;
+    Ok(format!("unix:{}", path.display()))
 }

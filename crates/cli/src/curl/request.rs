@@ -17,7 +17,7 @@ use super::flag::Act;
 use super::form;
 use super::headers::{Headers, is_token};
 use super::line::{Dialect, Given, Line};
-use super::reach::{certificate_fields, connected, resolved};
+use super::reach::Reach;
 use convert::source;
 
 /// A request, and how to reach its server.
@@ -50,27 +50,41 @@ const CURLS_REDIRECTS: u32 = 50;
 #[derive(Default)]
 struct Draft<'a> {
     method: Option<&'a str>,
+    head: bool,
+    target: UrlChanges,
     headers: Headers,
+    cookies: Vec<&'a str>,
+    payload: Payload<'a>,
+    redirects: Redirects,
+    version: Option<&'a Given>,
+    streams: Option<&'a Given>,
+    reach: Reach<'a>,
+    request: Request,
+}
+
+/// What flags change of the URL.
+#[derive(Default)]
+struct UrlChanges {
+    queries: Vec<String>,
+    user: Option<(String, String)>,
+    path_as_is: bool,
+    globoff: bool,
+}
+
+/// What is sent: one of the three. Data is a query instead with `-G`.
+#[derive(Default)]
+struct Payload<'a> {
     data: Data,
     form: Vec<&'a Given>,
     upload: Option<&'a str>,
-    queries: Vec<String>,
     get: bool,
-    head: bool,
-    user: Option<(String, String)>,
-    cookies: Vec<&'a str>,
+}
+
+/// Where the answer leads elsewhere.
+#[derive(Default)]
+struct Redirects {
     follow: bool,
-    max_redirects: Option<u32>,
-    unix_socket: Option<&'a Given>,
-    connect: Vec<&'a Given>,
-    certificate: Option<&'a Given>,
-    key: Option<&'a str>,
-    tls: Vec<(String, String)>,
-    version: Option<&'a Given>,
-    streams: Option<&'a Given>,
-    path_as_is: bool,
-    globoff: bool,
-    request: Request,
+    max: Option<u32>,
 }
 
 impl Request {
@@ -93,16 +107,18 @@ impl<'a> Draft<'a> {
         match given.act {
             Act::Method => self.method = Some(token(given)?),
             Act::Header => self.headers.read(given)?,
-            Act::Data | Act::DataRaw | Act::DataBinary | Act::DataUrlencode | Act::Json => self.data.add(given)?,
-            Act::Form | Act::FormString => self.form.push(given),
-            Act::Get => self.get = true,
+            Act::Data | Act::DataRaw | Act::DataBinary | Act::DataUrlencode | Act::Json => {
+                self.payload.data.add(given)?
+            }
+            Act::Form | Act::FormString => self.payload.form.push(given),
+            Act::Get => self.payload.get = true,
             Act::Head => self.head = true,
-            Act::Upload => self.upload = Some(value),
-            Act::UrlQuery => self.queries.push(match value.strip_prefix('+') {
+            Act::Upload => self.payload.upload = Some(value),
+            Act::UrlQuery => self.target.queries.push(match value.strip_prefix('+') {
                 Some(raw) => raw.to_owned(),
                 None => body::urlencoded(given)?,
             }),
-            Act::User => self.user = Some(user(given)?),
+            Act::User => self.target.user = Some(user(given)?),
             Act::Digest => self.request.digest = true,
             Act::Bearer => self.headers.standard("Authorization", format!("Bearer {value}")),
             Act::UserAgent => self.headers.standard("User-Agent", value.to_owned()),
@@ -110,21 +126,21 @@ impl<'a> Draft<'a> {
             Act::Referer => self.headers.standard("Referer", referer(given)?.to_owned()),
             Act::Range => self.headers.standard("Range", format!("bytes={}", range(value))),
             Act::Compressed => self.headers.standard("Accept-Encoding", String::from("deflate, gzip, br, zstd")),
-            Act::Location => self.follow = true,
-            Act::MaxRedirects => self.max_redirects = Some(redirects(given)?),
+            Act::Location => self.redirects.follow = true,
+            Act::MaxRedirects => self.redirects.max = Some(redirects(given)?),
             Act::MaxTime => self.request.timeout_ms = Some(seconds(given)?),
             Act::Insecure => self.option("insecureSkipTLSVerify", String::from("true")),
             Act::Addresses(policy) => self.option("dns", json_text(&json!({ "policy": policy }))),
-            Act::UnixSocket | Act::AbstractUnixSocket => self.unix_socket = Some(given),
-            Act::Resolve | Act::ConnectTo => self.connect.push(given),
-            Act::Certificate => self.certificate = Some(given),
-            Act::Key => self.key = Some(value),
-            Act::TlsLowest(version) => self.tls.push(("min".into(), source::text(version))),
-            Act::TlsHighest => self.tls.push(("max".into(), source::text(&tls_version(given)?))),
+            Act::UnixSocket | Act::AbstractUnixSocket => self.reach.unix_socket = Some(given),
+            Act::Resolve | Act::ConnectTo => self.reach.connect.push(given),
+            Act::Certificate => self.reach.certificate = Some(given),
+            Act::Key => self.reach.key = Some(value),
+            Act::TlsLowest(version) => self.reach.tls.push(("min".into(), source::text(version))),
+            Act::TlsHighest => self.reach.tls.push(("max".into(), source::text(&tls_version(given)?))),
             Act::Http1 | Act::Http2 | Act::PriorKnowledge => self.version = Some(given),
             Act::Streams => self.streams = Some(given),
-            Act::PathAsIs => self.path_as_is = true,
-            Act::Globoff => self.globoff = true,
+            Act::PathAsIs => self.target.path_as_is = true,
+            Act::Globoff => self.target.globoff = true,
             _ => {}
         }
         Ok(())
@@ -137,42 +153,37 @@ impl<'a> Draft<'a> {
 
     fn finish(mut self, url: &str, dialect: Dialect) -> Result<Request, String> {
         self.refuse_two_bodies()?;
-        let mut url = Address::read(url, dialect == Dialect::Run || self.globoff)?;
-        if !self.path_as_is {
-            url.squash_dots();
-        }
-        if self.get && !self.data.is_empty() {
+        let mut url = self.target.address(url, dialect)?;
+        if let Some(query) = self.payload.take_query()? {
             // curl's data of -G takes the place of --url-query.
-            self.queries = vec![std::mem::take(&mut self.data).query()?];
+            self.target.queries = vec![query];
         }
-        if !self.queries.is_empty() {
-            url.add_query(&self.queries.join("&"));
-        }
-        if let Some((name, password)) = &self.user {
-            url.set_user(name, password);
-        }
+        self.target.complete(&mut url);
         self.add_body(&mut url)?;
         let parsed = url.check()?;
         self.request.url = url.text();
         self.add_headers();
         let standard = match () {
             () if self.head => "HEAD",
-            () if self.upload.is_some() => "PUT",
+            () if self.payload.upload.is_some() => "PUT",
             () if self.request.body.expression.is_some() => "POST",
             () => "GET",
         };
         self.request.method = self.method.unwrap_or(standard).to_owned();
-        if self.follow {
-            self.request.redirects = self.max_redirects.unwrap_or(CURLS_REDIRECTS);
+        if self.redirects.follow {
+            self.request.redirects = self.redirects.max.unwrap_or(CURLS_REDIRECTS);
         }
         self.choose_version(&parsed)?;
-        self.connections(&parsed)?;
+        for (name, expression) in self.reach.options(&parsed)? {
+            self.option(name, expression);
+        }
         Ok(self.request)
     }
 
     fn refuse_two_bodies(&self) -> Result<(), String> {
-        let data = !self.data.is_empty() && !self.get;
-        let given = [("-d", data), ("-F", !self.form.is_empty()), ("-T", self.upload.is_some()), ("-I", self.head)];
+        let Payload { data, form, upload, get } = &self.payload;
+        let data = !data.is_empty() && !get;
+        let given = [("-d", data), ("-F", !form.is_empty()), ("-T", upload.is_some()), ("-I", self.head)];
         let given: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
         match given[..] {
             [one, other, ..] => Err(format!("{one} and {other}: each sets the method; leave one of them out")),
@@ -181,16 +192,7 @@ impl<'a> Draft<'a> {
     }
 
     fn add_body(&mut self, url: &mut Address) -> Result<(), String> {
-        let body = if let Some(path) = self.upload {
-            url.end_with_name_of(path);
-            body::upload(path)?
-        } else if !self.form.is_empty() {
-            form::body(&self.form)?
-        } else if !self.data.is_empty() {
-            self.data.body()?
-        } else {
-            return Ok(());
-        };
+        let Some(body) = self.payload.body(url)? else { return Ok(()) };
         if let Some(kind) = body.content_type {
             self.headers.standard("Content-Type", kind.to_owned());
         }
@@ -200,7 +202,7 @@ impl<'a> Draft<'a> {
 
     /// curl's own headers give way to those of `-H`.
     fn add_headers(&mut self) {
-        let accept = if self.data.is_json() { "application/json" } else { "*/*" };
+        let accept = if self.payload.data.is_json() { "application/json" } else { "*/*" };
         self.headers.standard("Accept", String::from(accept));
         if !self.cookies.is_empty() {
             self.headers.standard("Cookie", self.cookies.join(";"));
@@ -234,51 +236,48 @@ impl<'a> Draft<'a> {
             _ => Ok(()),
         }
     }
+}
 
-    /// Fixed addresses, certificates and versions of TLS, as options of the test.
-    fn connections(&mut self, url: &Url) -> Result<(), String> {
-        let mut hosts = Vec::new();
-        for given in &self.connect {
-            hosts.push(match given.act {
-                Act::Resolve => resolved(given)?,
-                _ => connected(given, url)?,
-            });
+impl UrlChanges {
+    fn address(&self, url: &str, dialect: Dialect) -> Result<Address, String> {
+        let mut url = Address::read(url, dialect == Dialect::Run || self.globoff)?;
+        if !self.path_as_is {
+            url.squash_dots();
         }
-        if let Some(socket) = self.unix_socket {
-            let host = if url.host.contains(':') { format!("[{}]:{}", url.host, url.port) } else { url.host.clone() };
-            hosts.push((host, socket_address(socket)?));
+        Ok(url)
+    }
+
+    /// Adds queries and user to the address.
+    fn complete(&self, url: &mut Address) {
+        if !self.queries.is_empty() {
+            url.add_query(&self.queries.join("&"));
         }
-        if !hosts.is_empty() {
-            let fields: Vec<_> = hosts.into_iter().map(|(host, to)| (host, source::text(&to))).collect();
-            self.option("hosts", source::object(&fields, 2));
-        }
-        if !self.tls.is_empty() {
-            let versions = source::object(&std::mem::take(&mut self.tls), 2);
-            self.option("tlsVersion", versions);
-        }
-        match (self.certificate, self.key) {
-            (None, Some(_)) => Err(String::from("--key: expected --cert FILE with it")),
-            (None, None) => Ok(()),
-            (Some(certificate), key) => {
-                let fields = certificate_fields(certificate, key)?;
-                self.option("tlsAuth", format!("[{}]", source::object(&fields, 2)));
-                Ok(())
-            }
+        if let Some((name, password)) = &self.user {
+            url.set_user(name, password);
         }
     }
 }
 
-/// Where the socket of a flag is, as the option `hosts` has it.
-fn socket_address(given: &Given) -> Result<String, String> {
-    let name = given.value.as_str();
-    if name.is_empty() {
-        return Err(format!("{}: found an empty name, expected that of a socket", given.spelled));
+impl Payload<'_> {
+    /// Data that `-G` puts into the URL.
+    fn take_query(&mut self) -> Result<Option<String>, String> {
+        let is_query = self.get && !self.data.is_empty();
+        is_query.then(|| std::mem::take(&mut self.data).query()).transpose()
     }
-    if given.act == Act::AbstractUnixSocket {
-        return Ok(format!("unix:@{name}"));
+
+    /// The body, if there is one. The name of an uploaded file may end the URL.
+    fn body(&self, url: &mut Address) -> Result<Option<Body>, String> {
+        Ok(Some(if let Some(path) = self.upload {
+            url.end_with_name_of(path);
+            body::upload(path)?
+        } else if !self.form.is_empty() {
+            form::body(&self.form)?
+        } else if !self.data.is_empty() {
+            self.data.body()?
+        } else {
+            return Ok(None);
+        }))
     }
-    let path = std::path::absolute(name).map_err(|error| format!("{} {name}: {error}", given.spelled))?;
-    Ok(format!("unix:{}", path.display()))
 }
 
 fn json_text(value: &serde_json::Value) -> String {

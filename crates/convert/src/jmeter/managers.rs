@@ -56,7 +56,7 @@ impl Plan<'_> {
     /// Lines that put the cookies of a manager into the jar.
     pub(super) fn cookies(&mut self, manager: &Element) -> Vec<String> {
         manager.visit();
-        let by_group = manager.is("CookieManager.controlledByThreadGroup") && self.has_new_users;
+        let by_group = manager.is("CookieManager.controlledByThreadGroup") && self.declarations.has_new_users;
         let clears = manager.is("CookieManager.clearEachIteration") || by_group;
         if !clears && !self.keeps_cookies {
             self.keeps_cookies = true;

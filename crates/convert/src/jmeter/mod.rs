@@ -26,7 +26,7 @@ use crate::recording::group_name;
 use crate::source;
 use expressions::PlanVariables;
 use extract::EXTRACTORS;
-use plan::Plan;
+use plan::{Declarations, Plan};
 use scope::Scope;
 use xml::Element;
 
@@ -45,17 +45,13 @@ pub fn read(text: &str, settings: &Settings) -> Result<Converted, Problem> {
         notes: Notes::default(),
         test: Test::default(),
         scenarios: Map::new(),
-        rows: Vec::new(),
-        first_rows: Vec::new(),
+        declarations: Declarations::default(),
         cookies: Vec::new(),
         is_in_group: false,
         is_once: false,
         keeps_cookies: false,
-        has_cookies: false,
-        has_new_users: false,
         hosts: Vec::new(),
         keep_alive: Vec::new(),
-        is_serial: false,
     };
     let tree = root.children.iter().find(|child| child.tag == "hashTree").map_or(&[][..], |tree| &tree.children);
     plan.declarations(tree);
@@ -105,15 +101,16 @@ impl Plan<'_> {
                 "Arguments" => self.arguments(element),
                 "TestPlan" => {
                     element.visit();
-                    self.is_serial = element.is("TestPlan.serialize_threadgroups");
+                    self.declarations.is_serial = element.is("TestPlan.serialize_threadgroups");
                     if let Some(arguments) = element.property("TestPlan.user_defined_variables") {
                         self.arguments(arguments);
                     }
                 }
                 "CSVDataSet" => self.csv(element),
-                "CookieManager" => self.has_cookies = true,
+                "CookieManager" => self.declarations.has_cookies = true,
                 "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => {
-                    self.has_new_users |= element.text_of("ThreadGroup.same_user_on_next_iteration") == "false";
+                    self.declarations.has_new_users |=
+                        element.text_of("ThreadGroup.same_user_on_next_iteration") == "false";
                 }
                 "ForeachController" => self.variables.extracted(element.text_of("ForeachController.returnVal").trim()),
                 tag if EXTRACTORS.contains(&tag) => self.declare_extracted(element),
@@ -140,7 +137,7 @@ impl Plan<'_> {
             "\\t" => "\t",
             other => other,
         };
-        let number = self.rows.len() + 1;
+        let number = self.declarations.rows.len() + 1;
         let (rows, row) = if number == 1 {
             ("rows".to_owned(), "row".to_owned())
         } else {
@@ -169,8 +166,8 @@ impl Plan<'_> {
             String::from("});"),
         ];
         self.test.init.extend(lines);
-        self.rows.push(format!("const {row} = {rows}[exec.scenario.iterationInTest % {rows}.length];"));
-        self.first_rows.push(format!("const {row} = {rows}[0];"));
+        self.declarations.rows.push(format!("const {row} = {rows}[exec.scenario.iterationInTest % {rows}.length];"));
+        self.declarations.first_rows.push(format!("const {row} = {rows}[0];"));
         self.notes.add(place.as_str(), format!("the file {file} is opened from where the script is"));
         self.name_reading(element, file, &place);
         if element.is("quotedData") {

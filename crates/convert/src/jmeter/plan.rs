@@ -16,10 +16,7 @@ pub struct Plan<'s> {
     pub notes: Notes,
     pub test: Test,
     pub scenarios: Map<String, Value>,
-    /// Lines at the beginning of each iteration.
-    pub rows: Vec<String>,
-    /// What rows are in `setup` and `teardown`, which have no iterations.
-    pub first_rows: Vec<String>,
+    pub declarations: Declarations,
     /// Cookies of managers above the thread groups.
     pub cookies: Vec<String>,
     /// Whether some thread group is being read.
@@ -28,14 +25,23 @@ pub struct Plan<'s> {
     pub is_once: bool,
     /// Whether the option `noCookiesReset` is set.
     pub keeps_cookies: bool,
-    /// Whether the plan has a Cookie Manager.
-    pub has_cookies: bool,
-    /// Whether each iteration of some thread group is a new user.
-    pub has_new_users: bool,
     /// Names and addresses.
     pub hosts: Vec<(String, String)>,
     /// Whether each sampler keeps its connection.
     pub keep_alive: Vec<bool>,
+}
+
+/// What holds for the whole plan, wherever it stands there: complete before any thread group is read.
+#[derive(Default)]
+pub struct Declarations {
+    /// Lines at the beginning of each iteration.
+    pub rows: Vec<String>,
+    /// What rows are in `setup` and `teardown`, which have no iterations.
+    pub first_rows: Vec<String>,
     /// Whether thread groups run one after the other.
     pub is_serial: bool,
+    /// Whether the plan has a Cookie Manager.
+    pub has_cookies: bool,
+    /// Whether each iteration of some thread group is a new user.
+    pub has_new_users: bool,
 }

@@ -31,8 +31,8 @@ impl Plan<'_> {
                 let function = numbered.find(is_free).unwrap_or_default();
                 let scenario = self.scenario(element, &function);
                 self.scenarios.insert(function.clone(), scenario);
-                if !self.rows.is_empty() {
-                    steps.insert(0, Step::Code(self.rows.clone()));
+                if !self.declarations.rows.is_empty() {
+                    steps.insert(0, Step::Code(self.declarations.rows.clone()));
                 }
                 self.test.functions.push(Function { name: Some(function), steps });
             }
@@ -60,9 +60,9 @@ impl Plan<'_> {
                 known.steps.push(Step::Group(group_name(element.attribute("testname")), steps));
             }
             None => {
-                if !self.first_rows.is_empty() {
+                if !self.declarations.first_rows.is_empty() {
                     self.notes.add(place, format!("{function}() has the first row of each file"));
-                    steps.insert(0, Step::Code(self.first_rows.clone()));
+                    steps.insert(0, Step::Code(self.declarations.first_rows.clone()));
                 }
                 self.test.functions.push(Function { name: Some(function.to_owned()), steps });
             }
@@ -87,7 +87,7 @@ impl Plan<'_> {
     pub(super) fn finish_groups(&mut self) {
         let mut end = Some(0);
         let mut before: Option<String> = None;
-        for (name, scenario) in self.scenarios.iter_mut().filter(|_| self.is_serial) {
+        for (name, scenario) in self.scenarios.iter_mut().filter(|_| self.declarations.is_serial) {
             match (end, &before) {
                 (Some(end_s), _) if end_s > 0 => {
                     let delay = seconds(scenario.get("startTime")).unwrap_or(0);
@@ -117,12 +117,12 @@ impl Plan<'_> {
             let hosts = super::source::object(&std::mem::take(&mut self.hosts), 2);
             self.test.option_code("hosts", hosts);
         }
-        if !self.keep_alive.is_empty() && !self.has_cookies {
+        if !self.keep_alive.is_empty() && !self.declarations.has_cookies {
             let why = "the plan has no Cookie Manager, so JMeter keeps no cookies; a user of the script keeps those of \
                        an iteration";
             self.notes.add("", why);
         }
-        if self.has_new_users {
+        if self.declarations.has_new_users {
             self.test.option_code("noVUConnectionReuse", String::from("true"));
         }
         if self.keep_alive.is_empty() || self.keep_alive.contains(&true) {

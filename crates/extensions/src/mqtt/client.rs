@@ -19,7 +19,8 @@ use script::series::SampleTags;
 use tokio::sync::oneshot;
 
 use super::carrier;
-use super::connection::{BrokerConnection, Happened, NOT_CONNECTED};
+use super::connection::{BrokerConnection, NOT_CONNECTED};
+use super::event_queue::Happened;
 use super::listeners::{self, ClientEvent, EVENTS};
 use super::options::{self, CallOptions, ClientOptions};
 use super::plan::Plan;

@@ -5,7 +5,6 @@
 //! kept until the loop takes it, and nothing is read while there is much of that, so that a flood waits in the kernel.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
@@ -24,6 +23,7 @@ use tokio::time::Sleep;
 
 use super::carrier::{self, Carrier};
 use super::client;
+use super::event_queue::{EventQueue, Happened};
 use super::plan::Plan;
 use super::samples::{self, Count};
 use super::session::{Done, Session, write};
@@ -31,8 +31,6 @@ use crate::client::metric_table::MetricTable;
 
 /// What calls say that need a connection.
 pub const NOT_CONNECTED: &str = "not connected: call connect() first, or wait for the event connect";
-/// Bytes that wait for the script before reading stops.
-const BACKLOG: usize = 4 << 20;
 /// A ping that is not answered for so long means that nobody is there any more.
 const PING_PATIENCE: Duration = Duration::from_secs(10);
 /// Between the loss of a connection and the first try; each further pause is twice as long.
@@ -40,21 +38,6 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How long the end waits for acknowledgements, and for the last bytes to be written.
 const END_PATIENCE: Duration = Duration::from_secs(1);
-
-/// What happened and was not told yet.
-#[derive(Debug)]
-pub enum Happened {
-    /// There is a connection.
-    Connect,
-    /// The client tries to connect again.
-    Reconnect,
-    /// A message, and when it came: nanoseconds of the wall clock since 1970.
-    Message(Publish, u64),
-    /// Something failed beside the script.
-    Error(String),
-    /// Nothing follows; whether the listeners hear of it.
-    End(bool),
-}
 
 struct Line {
     carrier: Carrier,
@@ -72,15 +55,12 @@ pub struct BrokerConnection {
     session: RefCell<Session>,
     /// Nothing while there is no connection.
     line: RefCell<Option<Line>>,
-    happened: RefCell<VecDeque<Happened>>,
-    /// Bytes of the messages in there.
-    backlog: Cell<usize>,
+    events: EventQueue,
     /// Who wants to know that everything is written.
     drained: RefCell<Vec<Done>>,
     /// Who wants to know that everything is acknowledged.
     idle: RefCell<Vec<Done>>,
     task: RefCell<Option<Waker>>,
-    user: RefCell<Option<Waker>>,
     has_ended: Cell<bool>,
     ended: Notify,
     /// The client's object, whose listeners hear of what happens.
@@ -97,12 +77,10 @@ impl BrokerConnection {
             plan,
             session: RefCell::default(),
             line: RefCell::default(),
-            happened: RefCell::new(VecDeque::from([Happened::Connect])),
-            backlog: Cell::default(),
+            events: EventQueue::new(Happened::Connect),
             drained: RefCell::default(),
             idle: RefCell::default(),
             task: RefCell::default(),
-            user: RefCell::default(),
             has_ended: Cell::default(),
             ended: Notify::new(),
             client: RefCell::new(Some(client)),
@@ -191,7 +169,7 @@ impl BrokerConnection {
             let _in_time = tokio::time::timeout(END_PATIENCE, written).await;
         }
         self.close();
-        self.tell(Happened::End(is_told));
+        self.events.push(Happened::End(is_told));
     }
 
     /// Nothing goes over it any more.
@@ -205,16 +183,6 @@ impl BrokerConnection {
         }
         self.ended.notify_one();
         self.wake_task();
-    }
-
-    fn tell(&self, what: Happened) {
-        if let Happened::Message(publish, _) = &what {
-            self.backlog.set(self.backlog.get() + publish.payload.len());
-        }
-        self.happened.borrow_mut().push_back(what);
-        if let Some(user) = self.user.take() {
-            user.wake();
-        }
     }
 
     fn wake_task(&self) {
@@ -239,7 +207,7 @@ impl BrokerConnection {
         }
         self.drained.take();
         self.session.borrow_mut().lose("the connection was lost before the broker answered");
-        self.tell(Happened::Error(format!("the connection was lost: {why}")));
+        self.events.push(Happened::Error(format!("the connection was lost: {why}")));
     }
 
     /// Tries until there is a connection; false when the client was ended meanwhile.
@@ -251,7 +219,7 @@ impl BrokerConnection {
                 () = self.ended.notified() => return false,
             }
             let Some(vu) = self.vu.upgrade().filter(|_| !self.has_ended.get()) else { return false };
-            self.tell(Happened::Reconnect);
+            self.events.push(Happened::Reconnect);
             let opened = tokio::select! {
                 opened = carrier::open(&vu, &self.plan) => opened,
                 () = self.ended.notified() => return false,
@@ -262,10 +230,10 @@ impl BrokerConnection {
             match resumed {
                 Ok(carrier) => {
                     self.install(carrier);
-                    self.tell(Happened::Connect);
+                    self.events.push(Happened::Connect);
                     return true;
                 }
-                Err(why) => self.tell(Happened::Error(why)),
+                Err(why) => self.events.push(Happened::Error(why)),
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -301,13 +269,13 @@ impl BrokerConnection {
     }
 
     fn poll_arrivals(&self, line: &mut Line, cx: &mut Context<'_>) -> std::result::Result<(), String> {
-        while self.backlog.get() < BACKLOG {
+        while !self.events.is_full() {
             while let Some(packet) = line.carrier.packet()? {
                 if line.pinged.take().is_some() {
                     line.alarm.as_mut().reset((line.last_sent + self.plan.keep_alive).into());
                 }
                 let message = self.session.borrow_mut().receive(packet, &mut line.carrier.out)?;
-                message.into_iter().for_each(|message| self.tell(Happened::Message(message, wire::wall_ns())));
+                message.into_iter().for_each(|message| self.events.push(Happened::Message(message, wire::wall_ns())));
             }
             if self.session.borrow().is_idle() {
                 for done in self.idle.take() {
@@ -334,7 +302,7 @@ impl BrokerConnection {
             };
             if due <= now {
                 // What is not read is no silence of the broker.
-                if line.pinged.is_some() && self.backlog.get() < BACKLOG {
+                if line.pinged.is_some() && !self.events.is_full() {
                     return Err(format!("the broker did not answer a ping within {} s", PING_PATIENCE.as_secs()));
                 }
                 write(&Packet::PingReq, &mut line.carrier.out)?;
@@ -351,7 +319,7 @@ impl BrokerConnection {
     fn finish(&self) {
         self.is_over.set(true);
         self.client.take();
-        self.happened.take();
+        self.events.clear();
     }
 }
 
@@ -360,25 +328,21 @@ pub type Outcome = std::result::Result<(), String>;
 
 impl Source for BrokerConnection {
     fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.is_over.get() || !self.happened.borrow().is_empty() {
-            return Poll::Ready(());
-        }
-        *self.user.borrow_mut() = Some(cx.waker().clone());
-        Poll::Pending
+        if self.is_over.get() { Poll::Ready(()) } else { self.events.poll(cx) }
     }
 
     fn dispatch(&self, ctx: &Ctx<'_>) -> Result<()> {
         let vu = Vu::of(ctx);
         let Some(client) = self.client.borrow().clone() else { return Ok(()) };
         let client = client.restore(ctx)?.into_value();
-        while let Some(next) = { self.happened.borrow_mut().pop_front() } {
+        loop {
+            let was_full = self.events.is_full();
+            let Some(next) = self.events.pop() else { return Ok(()) };
             let is_end = matches!(next, Happened::End(_));
             if let Happened::Message(publish, _) = &next {
-                let length = publish.payload.len();
                 Count::MessagesReceived.add(&vu, 1.0, &self.tags);
-                Count::DataReceived.add(&vu, length as f64, &self.tags);
-                let before = self.backlog.replace(self.backlog.get() - length);
-                if before >= BACKLOG {
+                Count::DataReceived.add(&vu, publish.payload.len() as f64, &self.tags);
+                if was_full {
                     self.wake_task();
                 }
             }
@@ -387,7 +351,6 @@ impl Source for BrokerConnection {
             }
             client::tell(ctx, &vu, &client, next)?;
         }
-        Ok(())
     }
 
     fn is_over(&self) -> bool {

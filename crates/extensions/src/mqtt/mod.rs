@@ -6,6 +6,7 @@
 mod carrier;
 mod client;
 mod connection;
+mod event_queue;
 mod listeners;
 mod options;
 mod plan;

@@ -33,7 +33,7 @@ impl Coordinator {
                     Some(seat) => seat.is_lost = true,
                     None => self.began = now,
                 }
-                self.events.push_back(Event::Lost { index, name, what });
+                self.outbox.tell(Event::Lost { index, name, what });
             }
         }
     }
@@ -43,7 +43,7 @@ impl Coordinator {
         let is_dead = |seat: &&Seat| now.saturating_sub(seat.spoke) > LINK_PATIENCE;
         let dead: Vec<Link> = self.seats.iter().flatten().filter(is_dead).filter_map(|seat| seat.link).collect();
         for link in dead {
-            self.closing.push(link);
+            self.outbox.closing.push(link);
             self.left(link, now);
         }
     }
@@ -61,15 +61,15 @@ impl Coordinator {
                     let mut seat = Seat::new(0, 0, name.clone());
                     (seat.link, seat.is_lost, seat.stage) = (None, true, Stage::Ended);
                     *place = Some(seat);
-                    self.events.push_back(Event::Lost { index, name, what });
+                    self.outbox.tell(Event::Lost { index, name, what });
                     is_changed = true;
                 }
                 continue;
             };
-            if seat.stage == Stage::Ended || seat.is_lost || seat.end.is_some() {
+            if seat.stage == Stage::Ended || seat.is_lost || seat.frames.is_finishing() {
                 continue;
             }
-            let last = seat.early.keys().next_back().copied().unwrap_or(0).max(seat.next - 1);
+            let last = seat.frames.latest();
             let since_heard = now.saturating_sub(seat.heard.max(start).max(self.began)) / SECOND;
             let missed = due.saturating_sub(last).min(since_heard);
             let silent = seconds(now.saturating_sub(seat.heard.max(start)));
@@ -80,10 +80,10 @@ impl Coordinator {
             let (name, what) = (seat.name.clone(), format!("{line} for {silent}"));
             if missed >= LOST {
                 (seat.is_lost, is_changed) = (true, true);
-                self.events.push_back(Event::Lost { index, name, what });
+                self.outbox.tell(Event::Lost { index, name, what });
             } else if missed >= SUSPECT && !seat.is_suspect {
                 seat.is_suspect = true;
-                self.events.push_back(Event::Missed { index, name, what });
+                self.outbox.tell(Event::Missed { index, name, what });
             }
         }
         if is_changed {
@@ -94,13 +94,13 @@ impl Coordinator {
     /// It is over when all have ended, and those that have not are lost and have been waited for.
     pub(super) fn look_whether_it_is_over(&mut self, now: Ns) {
         let is_before = !matches!(self.phase, Phase::Running(_) | Phase::Over);
-        if self.phase == Phase::Over || is_before && self.stop.is_none() {
+        if self.phase == Phase::Over || is_before && self.end.stop.is_none() {
             return;
         }
         let rest: Vec<&Seat> = self.seats.iter().flatten().filter(|seat| seat.stage < Stage::Ended).collect();
         let is_hopeless = |seat: &&Seat| seat.is_lost || is_before && seat.link.is_none();
         if !rest.iter().all(is_hopeless) || !is_before && self.seats.iter().any(Option::is_none) {
-            self.waiting_since = None;
+            self.end.waiting_since = None;
             return;
         }
         let may_be_there = rest.iter().any(|seat| seat.link.is_some());
@@ -109,9 +109,9 @@ impl Coordinator {
             (_, true) => LAST_PATIENCE.0,
             (_, false) => LAST_PATIENCE.1,
         };
-        if now.saturating_sub(*self.waiting_since.get_or_insert(now)) >= patience {
+        if now.saturating_sub(*self.end.waiting_since.get_or_insert(now)) >= patience {
             self.phase = Phase::Over;
-            self.events.push_back(Event::Over);
+            self.outbox.tell(Event::Over);
         }
     }
 }

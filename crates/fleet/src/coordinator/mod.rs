@@ -8,24 +8,27 @@
 //! Whatever a connection does, an agent that comes back in the same life says again how far it is, and gets what it has
 //! missed; so every report may come twice, and none is counted twice.
 
+mod event;
+mod frames;
 mod losses;
 mod meetings;
 mod outage;
+mod outbox;
 mod seat;
 mod seating;
 mod starting;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use crate::message::{Archive, Order, Report, RunId};
 use crate::token::Secret;
 use crate::{Ns, SECOND};
+pub use event::Event;
 use meetings::Meetings;
 pub use outage::OUTAGE_PATIENCE;
+pub use outbox::Link;
+use outbox::Outbox;
 use seat::{Seat, Stage};
-
-/// A connection; another one has another number.
-pub type Link = u64;
 
 /// A piece of the archive.
 const PIECE: usize = 256 << 10;
@@ -49,132 +52,6 @@ pub struct Setup {
     pub patience: Ns,
     /// What time it was when the coordinator's clock showed nothing, in nanoseconds after 1970.
     pub epoch: Ns,
-}
-
-/// What the caller learns.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// An agent has taken its seat.
-    Joined {
-        /// Which.
-        index: u32,
-        /// What it is called.
-        name: String,
-    },
-    /// Somebody was turned away.
-    TurnedAway {
-        /// Who.
-        name: String,
-        /// Why.
-        why: String,
-    },
-    /// An agent has made its users.
-    Prepared {
-        /// So many users all agents have by now.
-        users: u64,
-        /// So many agents have theirs.
-        agents: u32,
-    },
-    /// All agents have: the place to run `setup()` and to call `hand_out`.
-    AllPrepared,
-    /// An agent cannot take part, and so the test cannot either.
-    Unable {
-        /// Which.
-        index: u32,
-        /// What it is called.
-        name: String,
-        /// Why.
-        why: String,
-        /// The exit code that says so.
-        code: u8,
-    },
-    /// The scenarios start.
-    Starting {
-        /// Then, by our clock.
-        at: Ns,
-        /// No agent's clock is believed to be further off.
-        bound: Ns,
-        /// What `setup()` had returned, for whoever goes on with the run if this coordinator is killed.
-        data: Option<String>,
-    },
-    /// Stamps of two agents may be so far apart for the same instant: from here on, or more than was said before.
-    Apart(Ns),
-    /// An agent has begun.
-    Started {
-        /// Which.
-        index: u32,
-        /// So long after the instant, by its own clock.
-        late: Ns,
-    },
-    /// The next frame of an agent.
-    Frame {
-        /// Whose.
-        index: u32,
-        /// Which.
-        number: u64,
-        /// What was measured.
-        content: Vec<u8>,
-    },
-    /// Every agent that is not lost has brought this one.
-    Closed {
-        /// Its number.
-        number: u64,
-    },
-    /// A line for the log.
-    Said {
-        /// Who says it.
-        index: u32,
-        /// As the program numbers levels.
-        level: u8,
-        /// The line.
-        text: String,
-    },
-    /// An agent's connection is gone, or it has missed two seconds.
-    Missed {
-        /// Which.
-        index: u32,
-        /// What it is called.
-        name: String,
-        /// What is known.
-        what: String,
-    },
-    /// An agent has missed three seconds, or did not come in time.
-    Lost {
-        /// Which.
-        index: u32,
-        /// What it is called.
-        name: String,
-        /// What is known.
-        what: String,
-    },
-    /// It is there again.
-    Back {
-        /// Which.
-        index: u32,
-        /// What it is called.
-        name: String,
-        /// How long nothing was heard of it.
-        after: Ns,
-    },
-    /// What carries the messages does not answer.
-    Unreachable {
-        /// What is known.
-        why: String,
-    },
-    /// It does again.
-    Reachable {
-        /// How long it did not.
-        after: Ns,
-    },
-    /// An agent's part is over, and all its frames are here.
-    Ended {
-        /// Which.
-        index: u32,
-        /// How it fared.
-        outcome: Vec<u8>,
-    },
-    /// Nothing more can come.
-    Over,
 }
 
 /// How far the test is.
@@ -202,25 +79,30 @@ pub struct Coordinator {
     links: HashMap<Link, u32>,
     /// Known once `setup()` has run.
     data: Option<Option<String>>,
-    stop: Option<Vec<u8>>,
     /// The last number that was closed.
     closed: u64,
     began: Ns,
     meetings: Meetings,
-    /// When the last agent ended while others were lost.
-    waiting_since: Option<Ns>,
+    end: TestEnd,
     /// Since when messages cannot be read or written.
     outage_since: Option<Ns>,
     /// The most that stamps of two agents were said to be apart.
     apart: Ns,
-    orders: VecDeque<(Link, Order)>,
-    /// Connections to be closed once their orders are out.
-    closing: Vec<Link>,
+    outbox: Outbox,
+    read_archive: ReadArchive,
+}
+
+/// How the test comes to its end.
+#[derive(Default)]
+struct TestEnd {
+    /// Why it ends early, as the program has written it.
+    stop: Option<Vec<u8>>,
+    /// When the last agent ended while others were lost.
+    waiting_since: Option<Ns>,
+    /// Whether agents are let go, also those that come later.
     is_dismissed: bool,
     /// Whether agents may not know yet that another coordinator had everything.
     is_heir: bool,
-    events: VecDeque<Event>,
-    read_archive: ReadArchive,
 }
 
 /// Reads the archive: so many bytes from there on.
@@ -235,18 +117,13 @@ impl Coordinator {
             phase: Phase::Gathering,
             links: HashMap::new(),
             data: None,
-            stop: None,
             closed: 0,
             began: now,
             meetings: Meetings::default(),
-            waiting_since: None,
+            end: TestEnd::default(),
             outage_since: None,
             apart: 0,
-            orders: VecDeque::new(),
-            closing: Vec::new(),
-            is_dismissed: false,
-            is_heir: false,
-            events: VecDeque::new(),
+            outbox: Outbox::default(),
             read_archive,
         }
     }
@@ -263,23 +140,24 @@ impl Coordinator {
     /// One that follows another which had everything and was killed before all agents knew: it lets them go.
     pub fn letting_go(setup: Setup, read_archive: ReadArchive, now: Ns) -> Coordinator {
         let mut ended = Coordinator::new(setup, read_archive, now);
-        (ended.phase, ended.is_dismissed, ended.is_heir) = (Phase::Over, true, true);
+        ended.phase = Phase::Over;
+        (ended.end.is_dismissed, ended.end.is_heir) = (true, true);
         ended
     }
 
     /// What is to be sent.
     pub fn next_order(&mut self) -> Option<(Link, Order)> {
-        self.orders.pop_front()
+        self.outbox.orders.pop_front()
     }
 
     /// A connection to be closed, once there are no orders any more.
     pub fn next_closing(&mut self) -> Option<Link> {
-        self.closing.pop()
+        self.outbox.closing.pop()
     }
 
     /// What has happened.
     pub fn next_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.outbox.next_event()
     }
 
     /// A connection is gone.
@@ -292,7 +170,7 @@ impl Coordinator {
         if seat.stage < Stage::Ended && self.phase != Phase::Over {
             let then = if is_running { "" } else { "; it is waited for" };
             let what = format!("its connection is gone{then}");
-            self.events.push_back(Event::Missed { index, name: seat.name.clone(), what });
+            self.outbox.tell(Event::Missed { index, name: seat.name.clone(), what });
         }
     }
 
@@ -302,7 +180,7 @@ impl Coordinator {
             return self.greet(link, hello, now);
         }
         let Some(index) = self.links.get(&link).copied() else {
-            return self.refuse(link, "somebody", "it has not said who it is");
+            return self.outbox.refuse(link, "somebody", "it has not said who it is");
         };
         self.seats[index as usize].iter_mut().for_each(|seat| seat.spoke = now);
         match report {
@@ -315,7 +193,7 @@ impl Coordinator {
             Report::Started { late } => self.started(index, late),
             Report::Frame { number, content } => self.frame(index, number, content, now),
             Report::Arrives(arrival) => self.arrives(index, arrival, now),
-            Report::Said { level, text } => self.events.push_back(Event::Said { index, level, text }),
+            Report::Said { level, text } => self.outbox.tell(Event::Said { index, level, text }),
             Report::Ended { frames, outcome } => self.ended(index, frames, outcome, now),
         }
     }
@@ -338,9 +216,9 @@ impl Coordinator {
 
     /// Ends the test early, with a cause that the program has written.
     pub fn stop(&mut self, cause: Vec<u8>) {
-        if self.stop.is_none() {
+        if self.end.stop.is_none() {
             self.order_all(&Order::Stop { cause: cause.clone() });
-            self.stop = Some(cause);
+            self.end.stop = Some(cause);
         }
     }
 
@@ -348,14 +226,14 @@ impl Coordinator {
     pub fn dismiss(&mut self) {
         self.order_all(&Order::Dismissed);
         self.phase = Phase::Over;
-        self.is_dismissed = true;
+        self.end.is_dismissed = true;
     }
 
     /// Whether somebody whose part is here may come back for its dismissal: its connection broke just now.
     pub fn owes_a_dismissal(&self) -> bool {
         let is_owed = |seat: &Option<Seat>| match seat {
             Some(seat) => seat.is_owed && seat.link.is_none(),
-            None => self.is_heir,
+            None => self.end.is_heir,
         };
         self.seats.iter().any(is_owed)
     }
@@ -371,32 +249,26 @@ impl Coordinator {
     }
 
     fn order_all(&mut self, order: &Order) {
-        self.orders.extend(self.seats.iter().flatten().filter_map(|seat| Some((seat.link?, order.clone()))));
+        self.outbox.orders.extend(self.seats.iter().flatten().filter_map(|seat| Some((seat.link?, order.clone()))));
     }
 
     fn order(&mut self, index: u32, order: Order) {
         if let Some(link) = self.seats[index as usize].as_ref().and_then(|seat| seat.link) {
-            self.orders.push_back((link, order));
+            self.outbox.order(link, order);
         }
-    }
-
-    fn refuse(&mut self, link: Link, name: &str, why: &str) {
-        self.orders.push_back((link, Order::Refuse { why: why.to_owned() }));
-        self.closing.push(link);
-        self.events.push_back(Event::TurnedAway { name: name.to_owned(), why: why.to_owned() });
     }
 
     fn unable(&mut self, index: u32, why: String, code: u8) {
         let Some(seat) = self.seats[index as usize].as_mut() else { return };
         seat.stage = Stage::Ended;
-        self.events.push_back(Event::Unable { index, name: seat.name.clone(), why, code });
+        self.outbox.tell(Event::Unable { index, name: seat.name.clone(), why, code });
     }
 
     fn send_piece(&mut self, link: Link, offset: u64) {
         if offset < self.setup.archive.size {
             match (self.read_archive)(offset, PIECE) {
-                Ok(content) => self.orders.push_back((link, Order::Piece { offset, content })),
-                Err(why) => self.refuse(link, "an agent", &format!("the archive cannot be read: {why}")),
+                Ok(content) => self.outbox.order(link, Order::Piece { offset, content }),
+                Err(why) => self.outbox.refuse(link, "an agent", &format!("the archive cannot be read: {why}")),
             }
         }
     }
@@ -409,17 +281,14 @@ impl Coordinator {
         let was_missing = [std::mem::take(&mut seat.is_lost), std::mem::take(&mut seat.is_suspect)];
         if was_missing.contains(&true) {
             let after = now.saturating_sub(silent_since);
-            self.events.push_back(Event::Back { index, name: seat.name.clone(), after });
-            self.waiting_since = None;
+            self.outbox.tell(Event::Back { index, name: seat.name.clone(), after });
+            self.end.waiting_since = None;
         }
-        if number >= seat.next {
-            seat.early.insert(number, content);
+        seat.frames.add(number, content);
+        while let Some((number, content)) = seat.frames.pop() {
+            self.outbox.tell(Event::Frame { index, number, content });
         }
-        while let Some(content) = seat.early.remove(&seat.next) {
-            self.events.push_back(Event::Frame { index, number: seat.next, content });
-            seat.next += 1;
-        }
-        let through = seat.next - 1;
+        let through = seat.frames.through();
         self.order(index, Order::Taken { through });
         self.look_whether_it_ended(index);
         self.close_numbers();
@@ -429,7 +298,7 @@ impl Coordinator {
         let Some(seat) = self.seats[index as usize].as_mut() else { return };
         seat.heard = now;
         if seat.stage < Stage::Ended {
-            seat.end = Some((frames, outcome));
+            seat.frames.finish(frames, outcome);
         }
         self.look_whether_it_ended(index);
         self.close_numbers();
@@ -439,24 +308,22 @@ impl Coordinator {
     /// An agent has ended when its last frame is here.
     fn look_whether_it_ended(&mut self, index: u32) {
         let Some(seat) = self.seats[index as usize].as_mut() else { return };
-        if seat.end.as_ref().is_some_and(|(frames, _)| seat.next > *frames)
-            && let Some((_, outcome)) = seat.end.take()
-        {
+        if let Some(outcome) = seat.frames.take_end() {
             (seat.stage, seat.is_owed) = (Stage::Ended, true);
-            self.events.push_back(Event::Ended { index, outcome });
+            self.outbox.tell(Event::Ended { index, outcome });
         }
     }
 
     /// Passes on which numbers all agents have brought that still bring some.
     fn close_numbers(&mut self) {
-        let furthest = self.seats.iter().flatten().map(|seat| seat.next - 1).max().unwrap_or(0);
+        let furthest = self.seats.iter().flatten().map(|seat| seat.frames.through()).max().unwrap_or(0);
         let is_brought = |number: u64| {
-            let brought = |seat: &Seat| seat.next > number || seat.is_lost || seat.stage == Stage::Ended;
+            let brought = |seat: &Seat| seat.frames.through() >= number || seat.is_lost || seat.stage == Stage::Ended;
             self.seats.iter().all(|seat| seat.as_ref().is_some_and(brought))
         };
         while self.closed < furthest && is_brought(self.closed + 1) {
             self.closed += 1;
-            self.events.push_back(Event::Closed { number: self.closed });
+            self.outbox.tell(Event::Closed { number: self.closed });
         }
     }
 }

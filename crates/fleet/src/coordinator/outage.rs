@@ -12,7 +12,7 @@ impl Coordinator {
     pub fn unreachable(&mut self, why: String, now: Ns) {
         if self.outage_since.is_none() {
             self.outage_since = Some(now);
-            self.events.push_back(Event::Unreachable { why });
+            self.outbox.tell(Event::Unreachable { why });
         }
     }
 
@@ -23,7 +23,7 @@ impl Coordinator {
             (seat.heard, seat.spoke) = (now, now);
             (seat.pinging.sent, seat.pinging.patience) = (None, None);
         }
-        self.events.push_back(Event::Reachable { after: now.saturating_sub(since) });
+        self.outbox.tell(Event::Reachable { after: now.saturating_sub(since) });
     }
 
     /// Whether silence means nothing at this moment.

@@ -1,8 +1,7 @@
 //! What the coordinator knows of one agent.
 
-use std::collections::BTreeMap;
-
-use super::Link;
+use super::frames::FrameQueue;
+use super::outbox::Link;
 use crate::Ns;
 use crate::sight::Sights;
 
@@ -52,10 +51,8 @@ pub struct Seat {
     pub sights: Sights,
     /// How its clock is being sighted.
     pub pinging: Pinging,
-    /// The next frame to be passed on.
-    pub next: u64,
-    /// Frames that came before their turn.
-    pub early: BTreeMap<u64, Vec<u8>>,
+    /// What it brings.
+    pub frames: FrameQueue,
     /// When the last frame came.
     pub heard: Ns,
     /// When anything came by its connection.
@@ -68,8 +65,6 @@ pub struct Seat {
     pub is_lost: bool,
     /// All of its part is here, and it waits to be let go.
     pub is_owed: bool,
-    /// Its last words, until all its frames are here.
-    pub end: Option<(u64, Vec<u8>)>,
 }
 
 impl Seat {
@@ -83,15 +78,13 @@ impl Seat {
             users: 0,
             sights: Sights::default(),
             pinging: Pinging::default(),
-            next: 1,
-            early: BTreeMap::new(),
+            frames: FrameQueue::new(),
             heard: 0,
             spoke: 0,
             gone_since: None,
             is_suspect: false,
             is_lost: false,
             is_owed: false,
-            end: None,
         }
     }
 }

@@ -10,7 +10,7 @@ impl Coordinator {
     pub(super) fn greet(&mut self, link: Link, hello: Hello, now: Ns) {
         match self.place(&hello) {
             Ok(index) => self.take_seat(link, index, hello, now),
-            Err(why) => self.refuse(link, &hello.name, &why),
+            Err(why) => self.outbox.refuse(link, &hello.name, &why),
         }
     }
 
@@ -82,18 +82,18 @@ impl Coordinator {
         if let Some(old) = seat.link.replace(link).filter(|old| *old != link) {
             // It came by a new connection before the end of the old one was known.
             self.links.remove(&old);
-            self.closing.push(old);
+            self.outbox.closing.push(old);
         }
         seat.spoke = now;
         let gone = seat.gone_since.take();
-        let (from, name) = (seat.next, seat.name.clone());
+        let (from, name) = (seat.frames.next, seat.name.clone());
         if is_new {
-            self.events.push_back(Event::Joined { index, name });
+            self.outbox.tell(Event::Joined { index, name });
         } else if let Some(gone) = gone
             && !seat.is_suspect
             && !seat.is_lost
         {
-            self.events.push_back(Event::Back { index, name, after: now.saturating_sub(gone) });
+            self.outbox.tell(Event::Back { index, name, after: now.saturating_sub(gone) });
         }
         self.links.insert(link, index);
         self.seats[index as usize] = Some(seat);
@@ -105,13 +105,13 @@ impl Coordinator {
             settings: self.setup.settings.clone(),
             from,
         };
-        self.orders.push_back((link, welcome));
-        if self.is_dismissed {
-            self.orders.push_back((link, Order::Dismissed));
+        self.outbox.order(link, welcome);
+        if self.end.is_dismissed {
+            self.outbox.order(link, Order::Dismissed);
             return;
         }
-        if let Some(cause) = self.stop.clone() {
-            self.orders.push_back((link, Order::Stop { cause }));
+        if let Some(cause) = self.end.stop.clone() {
+            self.outbox.order(link, Order::Stop { cause });
         }
         self.begin_pinging(index, now);
         if is_new && matches!(self.phase, Phase::HandingOut | Phase::Sighting) {

@@ -93,12 +93,12 @@ impl Coordinator {
         if seat.stage < Stage::Prepared {
             (seat.stage, seat.users) = (Stage::Prepared, users);
             let (users, agents) = self.all_prepared();
-            self.events.push_back(Event::Prepared { users, agents });
+            self.outbox.tell(Event::Prepared { users, agents });
         }
         match (self.phase, self.data.clone()) {
             (Phase::Gathering, _) if self.all_prepared().1 == self.setup.agents => {
                 self.phase = Phase::SettingUp;
-                self.events.push_back(Event::AllPrepared);
+                self.outbox.tell(Event::AllPrepared);
             }
             (Phase::HandingOut | Phase::Sighting | Phase::Running(_), Some(data)) => {
                 self.order(index, Order::Setup { data });
@@ -148,7 +148,7 @@ impl Coordinator {
     fn look_whether_to_start(&mut self, now: Ns) {
         let is_sighted = |seat: &super::Seat| seat.pinging.left == 0 && seat.pinging.sent.is_none();
         let all = self.seats.iter().all(|seat| seat.as_ref().is_some_and(is_sighted));
-        if self.phase != Phase::Sighting || !all || !self.all_have_setup() || self.stop.is_some() {
+        if self.phase != Phase::Sighting || !all || !self.all_have_setup() || self.end.stop.is_some() {
             return;
         }
         let worst = |at: Ns| self.leads(at).map(|(_, lead)| lead.bound).max().unwrap_or(0);
@@ -156,7 +156,7 @@ impl Coordinator {
         let bound = worst(start);
         self.phase = Phase::Running(start);
         let data = self.data.clone().flatten();
-        self.events.push_back(Event::Starting { at: start, bound, data });
+        self.outbox.tell(Event::Starting { at: start, bound, data });
         (0..self.setup.agents).for_each(|index| self.order_start(index, start));
         // A short test is over before the next round.
         self.say_how_far_apart(start);
@@ -191,7 +191,7 @@ impl Coordinator {
         let apart = most + next;
         if clocks > 1 && apart > self.apart {
             self.apart = apart;
-            self.events.push_back(Event::Apart(apart));
+            self.outbox.tell(Event::Apart(apart));
         }
     }
 
@@ -199,7 +199,7 @@ impl Coordinator {
         let Some(seat) = self.seats[index as usize].as_mut() else { return };
         if seat.stage < Stage::Started {
             seat.stage = Stage::Started;
-            self.events.push_back(Event::Started { index, late });
+            self.outbox.tell(Event::Started { index, late });
         }
     }
 }

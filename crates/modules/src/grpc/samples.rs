@@ -1,6 +1,6 @@
 //! The samples of calls: the one place where gRPC becomes metrics. Series are resolved once for a method and status.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 
 use grpc::status::{self, Status};
 use metrics::{MetricId, Protocol, Series, SystemTag, builtin};
@@ -104,5 +104,35 @@ impl CallLabels {
             failed,
         };
         vu.worker_local::<SeriesCache>().resolve_asked(vu, builtin::GRPC_REQ_DURATION, &own, &asked)
+    }
+}
+
+/// The samples of a stream's messages.
+pub struct StreamMessages {
+    sent: Series,
+    received: Series,
+    /// Made when the first message comes.
+    delay: OnceCell<Series>,
+    /// When the last message went or came: nanoseconds of the wall clock since 1970.
+    last_ns: Cell<u64>,
+}
+
+impl StreamMessages {
+    /// Of a stream that begins now.
+    pub fn new(sent: Series, received: Series) -> StreamMessages {
+        StreamMessages { sent, received, delay: OnceCell::new(), last_ns: Cell::new(wire::wall_ns()) }
+    }
+
+    /// One goes now.
+    pub fn record_sent(&self, vu: &Vu) {
+        self.last_ns.set(wire::wall_ns());
+        vu.recorder().add(self.sent, 1.0, vu.now_ns());
+    }
+
+    /// One came at that time of the wall clock. `delay` makes the series of the time since the one before.
+    pub fn record_received(&self, vu: &Vu, arrived_ns: u64, delay: impl FnOnce() -> Series) {
+        vu.recorder().add(self.received, 1.0, vu.now_ns());
+        let since_ns = arrived_ns.saturating_sub(self.last_ns.replace(arrived_ns));
+        vu.recorder().add(*self.delay.get_or_init(delay), since_ns as f64 / 1e6, vu.now_ns());
     }
 }

@@ -3,7 +3,7 @@
 //! Polled on the worker's stack, where no JavaScript may run: what arrived is kept until it is dispatched. Invariant:
 //! a stream is one sample of `grpc_req_duration`, recorded when it ends; once it is over it holds no function.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
@@ -18,7 +18,7 @@ use host::js::object::Property;
 use host::js::prelude::Func;
 use host::js::{Array, Ctx, Exception, Function, Object, Result, Value};
 use host::native::{self, NativeClass};
-use metrics::{Series, builtin};
+use metrics::builtin;
 
 use super::call::Bound;
 use super::carrier::Carrier;
@@ -27,6 +27,7 @@ use super::connect::{Connected, EndsWithItsConnection};
 use super::message;
 use super::params::CallParams;
 use super::receiver::{Heard, Receiver};
+use super::samples::StreamMessages;
 use crate::http::samples::sampler::ms;
 use script::Vu;
 use script::arguments::{self, ArgumentError};
@@ -66,11 +67,7 @@ pub struct Stream {
     happened: RefCell<VecDeque<Happened>>,
     handlers: Handlers<Event>,
     began: Instant,
-    sent: Series,
-    received: Series,
-    delay: OnceCell<Series>,
-    /// When its last message went or came: nanoseconds of the wall clock since 1970.
-    last_ns: Cell<u64>,
+    messages: StreamMessages,
     has_ended: Cell<bool>,
     is_listed: Cell<bool>,
     is_over: Cell<bool>,
@@ -142,10 +139,7 @@ fn construct<'js>(
         happened: RefCell::new(refusal.into_iter().collect()),
         handlers: Handlers::default(),
         began: Instant::now(),
-        sent,
-        received,
-        delay: OnceCell::new(),
-        last_ns: Cell::new(wire::wall_ns()),
+        messages: StreamMessages::new(sent, received),
         has_ended: Cell::new(false),
         is_listed: Cell::new(false),
         is_over: Cell::new(false),
@@ -213,8 +207,7 @@ fn write<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, request: Opt<Value<'j
             let end = !stream.bound.method.client_streams;
             stream.has_ended.set(end);
             stream.send(&vu, message, end);
-            stream.last_ns.set(wire::wall_ns());
-            vu.recorder().add(stream.sent, 1.0, vu.now_ns());
+            stream.messages.record_sent(&vu);
         }
     }
     Ok(())
@@ -302,10 +295,8 @@ impl Stream {
 
     fn arrived(&self, ctx: &Ctx<'_>, bytes: Vec<u8>, arrived_ns: u64) -> Result<()> {
         let vu = Vu::of(ctx);
-        vu.recorder().add(self.received, 1.0, vu.now_ns());
-        let since_ns = arrived_ns.saturating_sub(self.last_ns.replace(arrived_ns));
         let delay = || self.bound.labels.series(&vu, builtin::GRPC_STREAMS_MSG_DELAY, &self.params);
-        vu.recorder().add(*self.delay.get_or_init(delay), since_ns as f64 / 1e6, vu.now_ns());
+        self.messages.record_received(&vu, arrived_ns, delay);
         let value = match (self.params.discards, self.params.is_raw) {
             (true, _) => Object::new(ctx.clone())?.into_value(),
             (false, true) => host::bytes::array_buffer(ctx, bytes)?.into_value(),

@@ -275,7 +275,7 @@ impl Membership {
         let link = &self.link;
         let tell = link.teller();
         script.program.process_state::<Meetings>().go_beyond(move |arrival| tell(Local::Arrives(arrives(arrival))));
-        let mut part = RunningPart::new(test, (config.clone(), registry), (link, self.kept.clone(), dir), aggregate);
+        let mut part = RunningPart::new(test, config.clone(), (link, self.kept.clone(), dir), aggregate);
         part.is_local = self.is_local;
         let mut waiting = Some((self.events, ended));
         let outcome = script::run(&script.program, planned.plan, config, &mut |event| part.take(event, &mut waiting));

@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use ::outputs::Outputs;
-use engine::{Event, Outcome, RunConfig, RunState, StopCause, Stopper, Tick};
+use engine::{Event, Outcome, RunConfig, StopCause, Stopper, Tick};
 use fleet::AgentEvent;
 use fleet::drive::{AgentThread, Local};
+use metrics::Aggregate;
 use metrics::results::Results;
 use metrics::threshold::Moment as Judged;
-use metrics::{Aggregate, Registry};
 use modules::together::Meetings;
 use script::log::Level;
 
@@ -19,8 +19,7 @@ use super::AgentTest;
 use super::kept::KeptFrames;
 use crate::commands::fleet::content::Second;
 use crate::commands::fleet::own_time;
-use crate::commands::run::drive::wall_clock::WallClock;
-use crate::commands::run::drive::watch::Watch;
+use crate::commands::run::drive::generator_watch::GeneratorWatch;
 use crate::commands::run::facts::generator::{self, Circumstances};
 use crate::commands::run::saved::journal::Head;
 use crate::commands::run::saved::part::{Cause, LoggedMessages, PartCounts, PartEnd};
@@ -37,17 +36,13 @@ pub type Waiting = Option<(Receiver<AgentEvent>, Sender<Result<(), String>>)>;
 pub struct RunningPart<'a> {
     test: &'a AgentTest<'a>,
     config: RunConfig,
-    registry: Arc<Registry>,
-    state: Arc<RunState>,
     link: &'a AgentThread,
     kept: KeptFrames,
     dir: &'a Path,
     aggregate: Aggregate,
     journal: Option<PartJournal>,
     started: Option<Duration>,
-    watch: Option<Watch>,
-    wall: WallClock,
-    machine: machine::Moment,
+    generator: GeneratorWatch,
     /// How far its clock may be from the coordinator's.
     bound: Option<Duration>,
     is_smoke: bool,
@@ -58,26 +53,25 @@ pub struct RunningPart<'a> {
 impl<'a> RunningPart<'a> {
     pub fn new(
         test: &'a AgentTest<'a>,
-        (config, registry): (RunConfig, Arc<Registry>),
+        config: RunConfig,
         (link, kept, dir): (&'a AgentThread, KeptFrames, &'a Path),
         aggregate: Aggregate,
     ) -> RunningPart<'a> {
-        let state = config.state.clone();
+        let state = &config.state;
         let is_smoke = test.received.of == 1 && state.scenarios().len() == 1 && state.scenario_iterations(0) == Some(1);
+        let mut generator = GeneratorWatch::new();
+        // A part that never starts is judged, too: from here on.
+        generator.machine = Some(machine::Moment::now());
         RunningPart {
             test,
             config,
-            registry,
-            state,
             link,
             kept,
             dir,
             aggregate,
             journal: None,
             started: None,
-            watch: None,
-            wall: WallClock::now(),
-            machine: machine::Moment::now(),
+            generator,
             bound: None,
             is_smoke,
             is_local: false,
@@ -90,9 +84,7 @@ impl<'a> RunningPart<'a> {
             Event::Made => self.wait_for_start(waiting),
             Event::Started(start) => {
                 self.started = Some(start);
-                self.machine = machine::Moment::now();
-                self.wall.look_anew();
-                self.watch = Some(Watch::starting(start, self.is_smoke));
+                self.generator.start(start, self.is_smoke);
                 let agreed = self.config.start_at.get().copied().unwrap_or(start);
                 let late = start.saturating_sub(agreed).as_nanos() as u64;
                 self.link.tell(Local::Started(late));
@@ -114,7 +106,7 @@ impl<'a> RunningPart<'a> {
     /// The users are made: from here on the coordinator says how it goes on.
     fn wait_for_start(&mut self, waiting: &mut Waiting) {
         let Some((events, ended)) = waiting.take() else { return };
-        self.link.tell(Local::Prepared(self.state.vus_initialised()));
+        self.link.tell(Local::Prepared(self.config.state.vus_initialised()));
         let stopper = self.test.stopper;
         let mut bound_ns = 0;
         while !stopper.is_stopped() {
@@ -147,7 +139,7 @@ impl<'a> RunningPart<'a> {
         let script = script.strip_prefix("file://").unwrap_or(script).to_owned();
         let (head, part) = (Head { script, ..head }, test.part(bound_ns));
         let secrets = Arc::clone(&test.flags.test.secrets);
-        let journal = PartJournal::begin(self.dir, head, part, self.registry.clone(), secrets);
+        let journal = PartJournal::begin(self.dir, head, part, self.config.registry.clone(), secrets);
         self.kept.in_journal(journal.path());
         self.journal = Some(journal);
         let (meetings, origin) = (test.script.program.process_state::<Meetings>(), self.config.origin);
@@ -171,13 +163,9 @@ impl<'a> RunningPart<'a> {
     }
 
     fn tick(&mut self, tick: Tick) {
-        let step_ms = self.wall.look();
-        if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
-            let program = &self.test.script.program;
-            let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
-            let said = said.filter(|_| !self.test.flags.verdict.accept_late);
-            said.iter().for_each(|text| self.say(Level::Warning, text));
-        }
+        let said = self.generator.look(&tick, &self.test.script.program);
+        let said = said.filter(|_| !self.test.flags.verdict.accept_late);
+        said.iter().for_each(|text| self.say(Level::Warning, text));
         let Some(start) = self.started else { return };
         self.close(&PartTick {
             elapsed: tick.now.saturating_sub(start),
@@ -197,7 +185,7 @@ impl<'a> RunningPart<'a> {
     fn close(&mut self, tick: &PartTick<'_>) {
         let Some(second) = self.journal.as_mut().map(|journal| journal.add(tick)) else { return };
         second.problem.iter().for_each(|text| self.say(Level::Warning, text));
-        let live = PartCounts::of(&self.state);
+        let live = PartCounts::of(&self.config.state);
         for _ in 0..second.skipped {
             self.send(Second { live: live.clone(), interval: Vec::new() }, None);
         }
@@ -225,7 +213,7 @@ impl<'a> RunningPart<'a> {
             clock_bound: self.bound,
             cause: Cause::own(stopper),
             is_marked_failed: self.test.script.program.marked_failed(),
-            ..PartEnd::of(&outcome, &self.state).judged(judged.judgement(), &results)
+            ..PartEnd::of(&outcome, &self.config.state).judged(judged.judgement(), &results)
         };
         let encoded = fleet::message::encode(&end);
         self.journal.iter_mut().for_each(|journal| journal.end(encoded.clone()));
@@ -251,13 +239,14 @@ impl<'a> RunningPart<'a> {
         let load = outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start));
         self.aggregate.judge(load, Judged::End);
         let results = self.aggregate.results(load, false);
+        let end = machine::Moment::now();
         let around = Circumstances {
             is_smoke: self.is_smoke,
-            clock_step_ms: self.wall.largest_step_ms(),
+            clock_step_ms: self.generator.clock_step_ms(),
             unstamped: program.unstamped(),
             is_target_here: program.is_target_here(),
             allowed_cores: machine::allowed_cores(),
-            machine: machine::Meanwhile::between(&self.machine, &machine::Moment::now()),
+            machine: machine::Meanwhile::between(self.generator.machine.as_ref().unwrap_or(&end), &end),
             accept_late: self.test.flags.verdict.accept_late,
             lost: outputs::losses(of_outputs).collect(),
             ..Circumstances::default()

@@ -13,7 +13,7 @@ use super::content::{Brought, Second};
 use super::ended::{EndedBy, EndedLoad, EndedMember};
 use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::saved::journal::Record;
-use crate::commands::run::saved::part::{PartCounts, PartEnd};
+use crate::commands::run::saved::part::{PartCounts, PartEnd, PartOutcome};
 
 /// One agent.
 pub struct Member {
@@ -133,7 +133,8 @@ impl Members {
 
     /// Its part is over.
     pub fn ended(&mut self, index: u32, end: PartEnd, state: &RunState) {
-        state.set_counts(index as usize, end.live.initialised, &end.live.scenarios);
+        let live = &end.outcome.live;
+        state.set_counts(index as usize, live.initialised, &live.scenarios);
         let member = self.of(index);
         member.lost = None;
         member.end = Some(end);
@@ -158,6 +159,11 @@ impl Members {
     /// How all of them ended.
     pub fn ends(&self) -> impl Iterator<Item = &PartEnd> {
         self.all.iter().filter_map(|member| member.end.as_ref())
+    }
+
+    /// What each that has ended counted.
+    pub fn outcomes(&self) -> impl Iterator<Item = &PartOutcome> {
+        self.ends().map(|end| &end.outcome)
     }
 
     /// All that is known when everything is here, for another coordinator.
@@ -192,12 +198,12 @@ impl Members {
 
     /// All workers of all agents.
     pub fn health(&self, state: &RunState, wall: Duration) -> Health {
-        let workers = self.ends().flat_map(|end| end.health.workers.iter().cloned());
+        let workers = self.outcomes().flat_map(|part| part.health.workers.iter().cloned());
         Health {
             workers: workers.collect(),
             counts: state.counts(),
             arrivals: state.arrivals(),
-            process_cores: self.ends().map(|end| end.health.process_cores).sum(),
+            process_cores: self.outcomes().map(|part| part.health.process_cores).sum(),
             wall,
         }
     }
@@ -272,7 +278,7 @@ impl Members {
     }
 
     fn basis(&self) -> String {
-        let workers = || self.ends().flat_map(|end| &end.health.workers);
+        let workers = || self.outcomes().flat_map(|part| &part.health.workers);
         let busiest = workers().map(|worker| worker.cpu_share).fold(0.0, f64::max);
         let late = workers().map(|worker| worker.lag_p99_ms).fold(0.0, f64::max);
         let (all, busiest) = (self.all.len(), percent(busiest, 0));
@@ -282,7 +288,7 @@ impl Members {
     /// Lines for the summary.
     fn notes(&self) -> Vec<String> {
         let all = self.all.len();
-        let late = self.ends().map(|end| end.awake_late).max().unwrap_or_default().max(self.latest());
+        let late = self.outcomes().map(|part| part.awake_late).max().unwrap_or_default().max(self.latest());
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let start = match self.began_apart {
             Some(apart) => {
@@ -323,8 +329,8 @@ impl Members {
         let figures = |(index, member): (usize, &Member)| AgentFigures {
             index: index as u32,
             name: member.name.clone(),
-            start_late_ms: member.end.as_ref().map(|end| (end.awake_late + member.late).as_secs_f64() * 1e3),
-            process_cores: member.end.as_ref().map_or(0.0, |end| end.health.process_cores),
+            start_late_ms: member.end.as_ref().map(|end| (end.outcome.awake_late + member.late).as_secs_f64() * 1e3),
+            process_cores: member.end.as_ref().map_or(0.0, |end| end.outcome.health.process_cores),
             allowed_cores: member.end.as_ref().map(|end| end.allowed_cores),
             clock_bound_ms: member.end.as_ref().and_then(|end| end.clock_bound).map(|bound| bound.as_secs_f64() * 1e3),
             lost: member.lost.clone(),

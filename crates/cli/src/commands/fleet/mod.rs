@@ -31,7 +31,7 @@ pub use open::start;
 
 use crate::commands::run::drive::progress::{Elsewhere, LoadBefore};
 use crate::commands::run::facts::agents_report::AgentsReport;
-use crate::commands::run::saved::part::{Cause, PartEnd};
+use crate::commands::run::saved::part::{Cause, PartEnd, PartOutcome};
 use children::Children;
 use ended::{EndedBy, EndedLoad};
 use members::Members;
@@ -322,7 +322,7 @@ impl Fleet<'_> {
     /// What all agents brought up to this second.
     fn tick(&mut self, now: Duration, start: Duration, number: u64, is_last: bool) -> Tick {
         let (reached, snapshots) = self.members.pass_on(number);
-        let last = || self.members.ends().map(|end| end.ended).max();
+        let last = || self.members.outcomes().map(|part| part.ended).max();
         let elapsed = if is_last { last().unwrap_or_default() } else { Duration::from_secs(number) };
         // Of a test that has begun before this process the run's clock does not tell how far it is.
         let now = if self.resumed.is_some() { start + elapsed } else { now };
@@ -349,15 +349,15 @@ impl Fleet<'_> {
 
     fn outcome(&self, config: &RunConfig) -> Outcome {
         let start = self.start.unwrap_or_default();
-        let last = |of: fn(&PartEnd) -> Duration| self.members.ends().map(of).max().unwrap_or_default();
-        let ended = last(|end| end.ended);
+        let last = |of: fn(&PartOutcome) -> Duration| self.members.outcomes().map(of).max().unwrap_or_default();
+        let ended = last(|part| part.ended);
         Outcome {
             stopped: config.stopper.cause().cloned(),
             started: self.start,
             ended: start + ended,
-            loaded_until: start + last(|end| end.loaded_until),
+            loaded_until: start + last(|part| part.loaded_until),
             health: self.members.health(&config.state, ended),
-            lost_users: self.members.ends().map(|end| end.lost_users).sum(),
+            lost_users: self.members.outcomes().map(|part| part.lost_users).sum(),
             stuck_workers: Vec::new(),
         }
     }

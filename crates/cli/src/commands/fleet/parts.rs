@@ -24,10 +24,10 @@ use super::members::Members;
 use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
 use crate::commands::run::saved::journal::{Head, JournalEntry, Record, TestPart};
-use crate::commands::run::saved::part::{Cause, PartEnd};
+use crate::commands::run::saved::part::{Cause, PartEnd, PartOutcome};
 use crate::commands::run::saved::reader::JournalReader;
 use crate::commands::run::saved::rebuild::{planned_scenarios, threshold_specs};
-use crate::commands::run::saved::save::{self, Facts};
+use crate::commands::run::saved::save::{self, Facts, Figures, TestFacts};
 use crate::commands::run::saved::timeline::Timeline;
 use crate::exit_code::ExitCode;
 
@@ -209,11 +209,11 @@ impl Whole {
         };
         let members = members(&mut parts, &self.registry);
         let agents = members.report();
-        let latest = |of: fn(&PartEnd) -> Duration| {
-            let ends = members.ends().map(of).max().unwrap_or_default();
+        let latest = |of: fn(&PartOutcome) -> Duration| {
+            let ends = members.outcomes().map(of).max().unwrap_or_default();
             if !agents.has_lost() { ends } else { ends.max(self.reached) }
         };
-        let (load, duration) = (latest(|end| end.loaded_until), latest(|end| end.ended));
+        let (load, duration) = (latest(|part| part.loaded_until), latest(|part| part.ended));
         let verdict = aggregate.judge(load, Moment::End);
         let results = aggregate.results(load, false);
         let mut head = parts.swap_remove(0).head;
@@ -237,22 +237,16 @@ impl Whole {
             stamps_apart_ms: agents.stamps_apart_ms,
             ..judged.document(&health, notes)
         };
+        let mask = Mask::standard();
         let facts = Facts {
-            script: &head.script,
-            labels: &head.labels,
-            started_at: head.started_at,
+            test: TestFacts::of_journal(&head, &stats, &mask),
             duration,
-            options: head.options,
-            results: &results,
-            stats: &stats,
-            details: aggregate.details(load),
-            over_time,
+            figures: Figures { results: &results, details: aggregate.details(load), over_time },
             generator,
-            environment: head.environment,
+            environment: head.environment.clone(),
             messages: None,
             code,
             reason: None,
-            mask: &Mask::standard(),
         };
         Ok((save::document(facts), whose))
     }
@@ -300,15 +294,15 @@ fn whose(agents: &[AgentFigures]) -> String {
 /// All workers of all agents.
 fn health(members: &Members, wall: Duration) -> Health {
     let mut health = Health { wall, ..Health::default() };
-    for end in members.ends() {
-        health.workers.extend(end.health.workers.iter().cloned());
-        health.process_cores += end.health.process_cores;
-        for (counts, _) in &end.live.scenarios {
+    for part in members.outcomes() {
+        health.workers.extend(part.health.workers.iter().cloned());
+        health.process_cores += part.health.process_cores;
+        for (counts, _) in &part.live.scenarios {
             let all = &mut health.counts;
             (all.started, all.completed) = (all.started + counts.started, all.completed + counts.completed);
             (all.interrupted, all.dropped) = (all.interrupted + counts.interrupted, all.dropped + counts.dropped);
         }
-        let (all, own) = (health.arrivals, end.health.arrivals);
+        let (all, own) = (health.arrivals, part.health.arrivals);
         let worse = if all.lasts.is_zero() || own.achieved_share() < all.achieved_share() { own } else { all };
         let (started, dropped) = (all.started + own.started, all.dropped + own.dropped);
         health.arrivals = ArrivalCounts { started, dropped, ..worse };
@@ -318,12 +312,11 @@ fn health(members: &Members, wall: Duration) -> Health {
 
 /// How the run ended, as far as its agents know.
 fn exit_code(members: &Members, agents: &AgentsReport, is_crossed: bool) -> ExitCode {
-    let any = |is: fn(&PartEnd) -> bool| members.ends().any(is);
     match () {
-        () if any(|end| matches!(end.cause, Some(Cause::Script(_)))) => ExitCode::ScriptAborted,
+        () if members.ends().any(|end| matches!(end.cause, Some(Cause::Script(_)))) => ExitCode::ScriptAborted,
         () if agents.is_marked_failed => ExitCode::MarkedFailed,
         () if is_crossed => ExitCode::ThresholdsFailed,
-        () if any(|end| end.lost_users + end.stuck_workers > 0) => ExitCode::UserStuck,
+        () if members.outcomes().any(|part| part.lost_users + part.stuck_workers > 0) => ExitCode::UserStuck,
         () if agents.has_lost() => ExitCode::AgentsLost,
         () => ExitCode::Ok,
     }

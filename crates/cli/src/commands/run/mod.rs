@@ -160,7 +160,7 @@ fn let_go(
     ran: Result<progress::Ran, Failure>,
 ) -> Result<(Option<AgentsReport>, progress::Ran), Failure> {
     let Some(fleet) = fleet else { return Ok((None, ran?)) };
-    let timeline = ran.as_ref().ok().and_then(|ran| ran.timeline.as_ref());
+    let timeline = ran.as_ref().ok().and_then(|ran| ran.samples.timeline.as_ref());
     let agents = fleet.finish(timeline.and_then(timeline::Timeline::journal_length));
     if ran.is_err() {
         fleet.close();

@@ -2,26 +2,25 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::outputs::Outputs;
 use clap::ArgMatches;
-use engine::{Event, Health, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
+use engine::{Event, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use metrics::results::Results;
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Snapshot};
-use report::document;
-use script::ScriptError;
 use script::log::Level;
 use script::options::Options;
 use server::Server;
 
 use crate::api::{Board, Stage};
+use crate::commands::run::drive::generator_watch::{GeneratorAccount, GeneratorWatch};
+use crate::commands::run::drive::lifecycle::Lifecycle;
 use crate::commands::run::drive::observer::{Observer, Sources};
 use crate::commands::run::drive::pause;
 use crate::commands::run::drive::referee::RefereeThread;
-use crate::commands::run::drive::wall_clock::WallClock;
-use crate::commands::run::drive::watch::Watch;
+use crate::commands::run::drive::run_samples::RunSamples;
 use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::saved::save::Saving;
 use crate::commands::run::saved::shards::{Shards, ShippedPart};
@@ -34,7 +33,6 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::live::Glance;
 use crate::log::Logger;
-use crate::process::machine;
 use crate::terminal::progress::Screen;
 
 /// How often thresholds are judged, in ticks of a second: k6 judges every two.
@@ -124,38 +122,22 @@ pub struct LoadBefore {
 
 /// A run that has ended, early or not.
 pub struct Ran {
-    /// All samples so far.
-    pub aggregate: Aggregate,
+    /// What was planned.
+    pub planned: Planned,
+    /// Whether the whole test is one iteration of one user.
+    pub is_smoke: bool,
+    /// When it started, and whether teardown is due.
+    pub lifecycle: Lifecycle,
+    /// What was measured so far.
+    pub samples: RunSamples,
     /// From before setup to the end of the last worker.
     pub duration: Duration,
     /// Of the load: from the start of the first scenario to the end of the last iteration. Rates divide by it.
     pub load: Duration,
-    /// Why setup failed.
-    pub setup_error: Option<ScriptError>,
-    /// Whether setup was begun and teardown is due.
-    pub teardown_due: bool,
     /// Whether a virtual user or a whole worker could not be stopped.
     pub is_somebody_stuck: bool,
     /// How the generator fared.
-    pub health: Health,
-    /// VU 0's samples.
-    pub recorder: Rc<Recorder>,
-    /// What was planned.
-    pub options: Arc<script::options::Options>,
-    /// What the summary tells of trends.
-    pub columns: SummaryColumns,
-    /// When the run's clock started, RFC 3339.
-    pub started_at: String,
-    /// The series over time; none once they are taken.
-    pub timeline: Option<Timeline>,
-    /// Whether the whole test is one iteration of one user.
-    pub is_smoke: bool,
-    /// The largest step of the wall clock while it ran, in ms.
-    pub clock_step_ms: f64,
-    /// What `--referee` found.
-    pub referee: Option<document::Referee>,
-    /// The machine when the scenarios started; none when they never did.
-    pub machine: Option<machine::Moment>,
+    pub generator: GeneratorAccount,
     /// Its seconds on their way to a store.
     pub shipped: Option<ShippedPart>,
 }
@@ -163,29 +145,14 @@ pub struct Ran {
 /// What the event handler changes.
 pub struct Progress<'a> {
     pub drive: Drive<'a>,
-    planned: engine::Plan,
+    planned: Planned,
     state: Arc<RunState>,
-    pub aggregate: Aggregate,
-    recorder: Rc<Recorder>,
+    pub lifecycle: Lifecycle,
+    pub samples: RunSamples,
     ticks: u32,
-    /// When the run's clock started.
-    pub origin: Instant,
-    /// When the users were made: rates count from there, as in k6.
-    pub made: Option<Instant>,
-    pub started_at: String,
-    pub timeline: Option<Timeline>,
-    setup_error: Option<ScriptError>,
-    options: Arc<script::options::Options>,
-    columns: SummaryColumns,
-    wall: WallClock,
-    watch: Option<Watch>,
+    generator: GeneratorWatch,
     observer: Observer,
-    /// What `setup()` returned before, in a test that goes on.
-    pub begun_before: Option<Option<String>>,
-    /// Whether `teardown()` had returned in a process that was killed.
-    pub is_torn_down: bool,
     referee: Option<RefereeThread>,
-    machine: Option<machine::Moment>,
     shipped: Option<ShippedPart>,
 }
 
@@ -197,7 +164,6 @@ impl<'a> Drive<'a> {
         aggregate: Aggregate,
         elsewhere: Option<&mut (dyn Elsewhere + '_)>,
     ) -> Result<Ran, Failure> {
-        let options = planned.options;
         let state = planned.plan.state();
         let recorder = Rc::new(Recorder::new(self.registry.clone()));
         let tap = outputs::tap(self.outputs);
@@ -205,34 +171,22 @@ impl<'a> Drive<'a> {
         let config = RunConfig {
             prepare: tap,
             stopper: self.stopper.clone(),
-            ..run_config(&options, self.registry.clone(), state.clone())
+            ..run_config(&planned.options, self.registry.clone(), state.clone())
         };
         self.board.iter().for_each(|board| board.seen().state = Some(state.clone()));
         let program = &self.script.program;
         let setup = || program.setup_data().map(|data| data.to_string());
+        let plan = planned.plan.clone();
+        let is_saved = self.saving.is_some() || self.flags.export().is_some();
         let mut progress = Progress {
-            recorder,
-            planned: planned.plan.clone(),
+            planned,
             state,
-            aggregate,
+            lifecycle: Lifecycle::new(elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned())),
+            samples: RunSamples { aggregate, recorder, timeline: Some(Timeline::new(self.registry.clone(), is_saved)) },
             ticks: 0,
-            origin: Instant::now(),
-            made: None,
-            started_at: crate::log::rfc3339_ms_now(),
-            timeline: Some(Timeline::new(
-                self.registry.clone(),
-                self.saving.is_some() || self.flags.export().is_some(),
-            )),
-            setup_error: None,
-            options,
-            columns: planned.columns,
-            wall: WallClock::now(),
-            watch: None,
+            generator: GeneratorWatch::new(),
             observer: Observer::new(self.registry.clone(), self.flags.test.secrets.clone(), self.screen.is_watched()),
-            begun_before: elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned()),
-            is_torn_down: false,
             referee: None,
-            machine: None,
             shipped: None,
             drive: self,
         };
@@ -241,7 +195,7 @@ impl<'a> Drive<'a> {
                 fleet.load_before().map_or(Ok(()), |before| progress.restore(&before))?;
                 fleet.run(&config, &setup, &mut |event| progress.take(event))
             }
-            None => script::run(program, planned.plan, config, &mut |event| progress.take(event)).map_err(run_failure),
+            None => script::run(program, plan, config, &mut |event| progress.take(event)).map_err(run_failure),
         };
         Ok(progress.finish(outcome?))
     }
@@ -264,18 +218,16 @@ impl Progress<'_> {
             Event::Making { done, of } => self.show_making(done, of),
             Event::Made => self.set_up(),
             Event::Started(start) => {
-                self.machine = Some(machine::Moment::now());
-                self.wall.look_anew();
+                self.generator.start(start, self.is_smoke());
                 // The agents of a fleet look at themselves.
                 if self.drive.flags.load.fleet.is_none() {
                     self.referee = self.begin_referee();
                 }
-                self.watch = Some(Watch::starting(start, self.is_smoke()));
                 self.observer.start(start);
                 let Drive { flags, registry, .. } = &self.drive;
                 let shards = self.drive.shards;
-                self.shipped = shards.map(|shards| shards.begin(flags, &self.options, start, registry.clone()));
-                self.timeline.iter_mut().for_each(|timeline| timeline.start(start));
+                self.shipped = shards.map(|shards| shards.begin(flags, &self.planned.options, start, registry.clone()));
+                self.samples.timeline.iter_mut().for_each(|timeline| timeline.start(start));
                 self.watch_target();
             }
             Event::Tick(tick) => self.tick(tick),
@@ -284,12 +236,12 @@ impl Progress<'_> {
         }
     }
 
-    fn begin_timeline(&mut self, made: Instant) {
-        let Some(timeline) = &mut self.timeline else { return };
-        timeline.begin(made - self.origin);
+    fn begin_timeline(&mut self) {
+        let Some(timeline) = &mut self.samples.timeline else { return };
+        timeline.begin(self.lifecycle.began());
         let Some(saving) = self.drive.saving else { return };
         let Drive { flags, registry, .. } = &self.drive;
-        let journal = saving.journal(flags, &self.options, &self.started_at, registry.clone());
+        let journal = saving.journal(flags, &self.planned.options, &self.lifecycle.started_at, registry.clone());
         journal.into_iter().for_each(|journal| timeline.keep(journal));
     }
 
@@ -304,17 +256,15 @@ impl Progress<'_> {
         if !self.is_resumed() {
             return;
         }
-        let made = Instant::now();
-        self.made = Some(made);
-        self.started_at = crate::log::rfc3339_ms_now();
+        let made = self.lifecycle.begin();
         // Another journal takes the place of the one that has it.
         let measured_before = self.setup_before();
-        self.begin_timeline(made);
-        if let Some(data) = &self.begun_before {
+        self.begin_timeline();
+        if let Some(data) = &self.lifecycle.setup_before {
             self.drive.script.program.set_setup_data(data.as_deref());
         }
-        measured_before.into_iter().for_each(|(took, snapshot)| self.add_aside(took, snapshot));
-        let is_left_out = self.options.no_setup == Some(true) || self.begun_before.is_some();
+        measured_before.into_iter().for_each(|(took, snapshot)| self.samples.add_aside(took, snapshot));
+        let is_left_out = self.planned.options.no_setup == Some(true) || self.lifecycle.setup_before.is_some();
         if is_left_out || self.drive.stopper.is_stopped() {
             self.show_setup();
             return;
@@ -322,11 +272,10 @@ impl Progress<'_> {
         self.drive.board.iter().for_each(|board| board.enter(Stage::Setup));
         let Script { program, runtime, .. } = self.drive.script;
         let stopper = self.drive.stopper.clone();
-        let result = runtime.block_on(program.run_setup(&self.recorder, async { stopper.stopped().await }));
-        let snapshot = self.recorder.take();
-        self.add_aside(made.elapsed(), snapshot);
+        let result = runtime.block_on(program.run_setup(&self.samples.recorder, async { stopper.stopped().await }));
+        self.samples.add_recorded(made.elapsed());
         if let Err(error) = result {
-            self.setup_error = Some(error);
+            self.lifecycle.setup_error = Some(error);
             self.drive.stopper.stop(StopCause::Requested);
         }
         self.show_setup();
@@ -334,7 +283,7 @@ impl Progress<'_> {
 
     /// What `setup()` measured in a process that was killed, and how long it took.
     fn setup_before(&self) -> Option<(Duration, Snapshot)> {
-        self.begun_before.as_ref()?;
+        self.lifecycle.setup_before.as_ref()?;
         let Drive { saving, registry, log, .. } = &self.drive;
         saving.as_ref()?.setup_before(registry).unwrap_or_else(|why| {
             log.write(Level::Warning, &format!("--resume: what setup() measured is missing: {why}"), &[]);
@@ -342,15 +291,10 @@ impl Progress<'_> {
         })
     }
 
-    fn add_aside(&mut self, took: Duration, snapshot: Snapshot) {
-        self.timeline.iter_mut().for_each(|timeline| timeline.aside(took, &snapshot));
-        self.aggregate.merge_aside(snapshot);
-    }
-
     /// Waits when the run is to begin paused; whether it begins at all.
     fn is_resumed(&self) -> bool {
         let Drive { script, log, stopper, registry, board, .. } = &self.drive;
-        let Some(board) = board.filter(|_| self.options.paused == Some(true)) else { return true };
+        let Some(board) = board.filter(|_| self.planned.options.paused == Some(true)) else { return true };
         pause::wait(board, &pause::Service { script, registry, log }, async { stopper.stopped().await });
         !stopper.is_stopped()
     }
@@ -366,34 +310,32 @@ impl Progress<'_> {
 
     fn show_results(&self, elapsed: Duration) {
         let Some(board) = self.drive.board else { return };
-        let results = self.aggregate.results(elapsed, false);
-        let summary = show_summary(&results, &self.columns, elapsed);
+        let results = self.samples.aggregate.results(elapsed, false);
+        let summary = show_summary(&results, &self.planned.columns, elapsed);
         board.seen().summary = summary;
     }
 
     fn tick(&mut self, tick: Tick) {
-        let step_ms = self.wall.look();
-        if let Some(watch) = self.watch.as_mut().filter(|_| self.drive.flags.load.fleet.is_some()) {
-            watch.look_at_pace(&tick);
-        } else if let Some(watch) = self.watch.as_mut().filter(|_| !tick.is_last) {
-            let program = &self.drive.script.program;
-            let said = watch.look(&tick, program.unstamped(), program.is_target_here(), step_ms);
-            let said = said.filter(|_| !self.drive.flags.verdict.accept_late);
+        let program = &self.drive.script.program;
+        if self.drive.flags.load.fleet.is_some() {
+            self.generator.look_at_pace(&tick);
+        } else {
+            let said = self.generator.look(&tick, program).filter(|_| !self.drive.flags.verdict.accept_late);
             said.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         }
-        let port = self.drive.script.program.port_here();
-        self.timeline.iter_mut().for_each(|timeline| timeline.tick(&tick, port));
-        let problem = self.timeline.as_mut().and_then(Timeline::journal_problem);
+        let RunSamples { aggregate, timeline, .. } = &mut self.samples;
+        timeline.iter_mut().for_each(|timeline| timeline.tick(&tick, program.port_here()));
+        let problem = timeline.as_mut().and_then(Timeline::journal_problem);
         let of_shards = self.shipped.as_mut().and_then(|shipped| shipped.tick(&tick));
         problem.iter().chain(&of_shards).for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         self.observer.look(&tick);
-        tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
-        for warning in self.aggregate.warnings() {
+        tick.snapshots.into_iter().for_each(|snapshot| aggregate.merge(snapshot));
+        for warning in aggregate.warnings() {
             self.drive.log.write(Level::Warning, &warning, &[]);
         }
         self.ticks += 1;
         if self.ticks.is_multiple_of(JUDGE_EVERY) && !tick.is_last {
-            let verdict = self.aggregate.judge(tick.elapsed, Moment::Running);
+            let verdict = aggregate.judge(tick.elapsed, Moment::Running);
             if verdict.abort {
                 self.drive.stopper.stop(StopCause::Threshold(verdict.crossed.join(", ")));
             }
@@ -405,10 +347,10 @@ impl Progress<'_> {
 
     fn glance(&self, now: Duration, elapsed: Duration, is_over: bool) -> Glance {
         let run = Sources {
-            planned: &self.planned,
+            planned: &self.planned.plan,
             state: &self.state,
-            aggregate: &self.aggregate,
-            watch: self.watch.as_ref(),
+            aggregate: &self.samples.aggregate,
+            watch: self.generator.watch.as_ref(),
             is_fleet: self.drive.flags.load.fleet.is_some(),
         };
         self.observer.glance(&run, now, elapsed, is_over)
@@ -418,13 +360,14 @@ impl Progress<'_> {
     fn watch_target(&mut self) {
         let LoadFlags { serve, fleet, .. } = &self.drive.flags.load;
         if fleet.is_none() {
-            self.timeline.iter_mut().for_each(|timeline| timeline.watch_target(serve.is_some()));
+            self.samples.timeline.iter_mut().for_each(|timeline| timeline.watch_target(serve.is_some()));
         }
     }
 
     fn begin_referee(&self) -> Option<RefereeThread> {
         self.drive.flags.verdict.referee.as_ref()?;
-        let started = RefereeThread::start(self.drive.script.program.referee(), self.options.network_settings());
+        let started =
+            RefereeThread::start(self.drive.script.program.referee(), self.planned.options.network_settings());
         started.map_err(|text| self.drive.log.write(Level::Warning, &text, &[])).ok()
     }
 
@@ -434,8 +377,8 @@ impl Progress<'_> {
 
     fn finish(mut self, outcome: Outcome) -> Ran {
         self.shipped.iter_mut().for_each(|shipped| shipped.over(&outcome, &self.state));
-        let began = self.made.map_or(Duration::ZERO, |made| made - self.origin);
-        let first = self.planned.scenarios().map(|scenario| scenario.start_time).min().unwrap_or_default();
+        let began = self.lifecycle.began();
+        let first = self.planned.plan.scenarios().map(|scenario| scenario.start_time).min().unwrap_or_default();
         self.drive.screen.settle();
         for worker in &outcome.stuck_workers {
             let text = format!(
@@ -446,22 +389,19 @@ impl Progress<'_> {
         }
         Ran {
             is_smoke: self.is_smoke(),
-            referee: self.referee.map(RefereeThread::finish),
-            machine: self.machine,
-            shipped: self.shipped,
-            clock_step_ms: self.wall.largest_step_ms(),
-            is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),
-            teardown_due: self.made.is_some() && self.setup_error.is_none() && !self.is_torn_down,
-            aggregate: self.aggregate,
+            planned: self.planned,
+            lifecycle: self.lifecycle,
+            samples: self.samples,
             duration: outcome.ended.saturating_sub(began),
             load: outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start + first)),
-            setup_error: self.setup_error,
-            health: outcome.health,
-            recorder: self.recorder,
-            options: self.options,
-            columns: self.columns,
-            started_at: self.started_at,
-            timeline: self.timeline,
+            is_somebody_stuck: outcome.lost_users > 0 || !outcome.stuck_workers.is_empty(),
+            generator: GeneratorAccount {
+                health: outcome.health,
+                clock_step_ms: self.generator.clock_step_ms(),
+                referee: self.referee.map(RefereeThread::finish),
+                machine: self.generator.machine,
+            },
+            shipped: self.shipped,
         }
     }
 }

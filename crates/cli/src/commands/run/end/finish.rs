@@ -13,14 +13,17 @@ use report::document::{self, MessageLogs};
 use script::ScriptError;
 use script::log::Level;
 
+use crate::commands::run::drive::generator_watch::GeneratorAccount;
+use crate::commands::run::drive::lifecycle::Lifecycle;
 use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::{Elsewhere, Ran};
 use crate::commands::run::drive::referee;
+use crate::commands::run::drive::run_samples::RunSamples;
 use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
 use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
-use crate::commands::run::saved::save::{self, Facts, Kept, Saving, redacted_document};
+use crate::commands::run::saved::save::{self, Facts, Figures, Kept, Saving, TestFacts, redacted_document};
 use crate::commands::run::saved::timeline::{OverTime, Timeline};
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
@@ -79,7 +82,7 @@ impl Ending<'_> {
         let steadiness = over_time.steadiness.clone();
         let Totals { results, messages, .. } = &totals;
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
-        let (start, end) = (ran.machine.as_ref().unwrap_or(&self.before), machine::Moment::now());
+        let (start, end) = (ran.generator.machine.as_ref().unwrap_or(&self.before), machine::Moment::now());
         let environment = machine::environment(start, &end);
         let around = Circumstances {
             allowed_cores: environment.allowed_cores.len(),
@@ -89,29 +92,29 @@ impl Ending<'_> {
         };
         let judged = self.judge(&ran, results, &around);
         let are_shards_there = self.ship(&mut ran, &judged, results);
-        let notes = self.notes(&ran, results);
+        let notes = self.notes(ran.generator.referee.as_ref(), results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
         let options = summary::options(flags, &ran, remarks, judged.kept(), steadiness.as_ref());
         let findings =
             Findings { trust: flags.verdict.strict.then(|| judged.verdict()), ..self.findings(&ran, &totals) };
-        let generator = self.generator(&ran, judged, notes);
+        let generator = self.generator(&ran.generator, judged, notes);
         let document = self.is_document_wanted().then(|| {
             let facts = Facts {
-                script: &flags.test.script,
-                labels: &flags.kept.labels,
-                started_at: ran.started_at.clone(),
+                test: TestFacts {
+                    script: &flags.test.script,
+                    labels: &flags.kept.labels,
+                    started_at: ran.lifecycle.started_at.clone(),
+                    options: ran.planned.options.to_json(),
+                    stats: &ran.planned.columns.trend_stats,
+                    mask: &ran.planned.options.url_mask(),
+                },
                 duration: ran.duration,
-                options: ran.options.to_json(),
-                results,
-                stats: &ran.columns.trend_stats,
-                details: ran.aggregate.details(ran.load),
-                over_time,
+                figures: Figures { results, details: ran.samples.aggregate.details(ran.load), over_time },
                 generator,
                 environment,
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
                 code: self.exit_code(&findings),
                 reason: findings.reason(),
-                mask: &ran.options.url_mask(),
             };
             redacted_document(facts, flags.test.secrets.redactor())
         });
@@ -120,7 +123,7 @@ impl Ending<'_> {
         let (phases, is_on_stdout, is_incomplete) = (self.phases, Cell::new(false), Cell::new(false));
         let summary = Summary { flags, script, phases, log, options, results, ran: &ran, is_on_stdout, is_incomplete };
         summary.write();
-        self.count_refused(&ran);
+        self.count_refused(&ran.samples);
         findings.explain(self.stopper, log);
         let is_read = self.is_read(&summary);
         let is_whole = is_read && are_shards_there && !are_samples_lost && !summary.is_incomplete.get();
@@ -174,22 +177,22 @@ impl Ending<'_> {
     }
 
     /// What else there is to say of how it was measured, and of log lines that are missing.
-    fn notes(&self, ran: &Ran, results: &Results) -> Vec<String> {
+    fn notes(&self, referee: Option<&document::Referee>, results: &Results) -> Vec<String> {
         let program = &self.script.program;
         let remarks = program.timing_remark(results.count("http_reqs")).into_iter().chain(program.upload_remark());
-        let remarks = remarks.chain(ran.referee.iter().flat_map(referee::lines));
+        let remarks = remarks.chain(referee.into_iter().flat_map(referee::lines));
         let of_agents = self.agents.iter().flat_map(|agents| agents.notes.clone());
         remarks.chain(of_agents).chain(self.log.settle()).collect()
     }
 
     /// Agents have judged themselves: here remain counts and samples of all together.
     fn judge(&self, ran: &Ran, results: &Results, around: &Circumstances) -> Judged {
-        let shown = &ran.columns.trend_stats;
+        let shown = &ran.planned.columns.trend_stats;
         match &self.agents {
-            None => Judged::new(&ran.health, shown, results, around),
+            None => Judged::new(&ran.generator.health, shown, results, around),
             Some(agents) => {
                 let (workers, process_cores) = (Vec::new(), 0.0);
-                let health = engine::Health { workers, process_cores, ..ran.health.clone() };
+                let health = engine::Health { workers, process_cores, ..ran.generator.health.clone() };
                 let around = Circumstances {
                     is_smoke: around.is_smoke,
                     lost: around.lost.clone(),
@@ -201,14 +204,14 @@ impl Ending<'_> {
         }
     }
 
-    fn generator(&self, ran: &Ran, judged: Judged, notes: Vec<String>) -> document::Generator {
+    fn generator(&self, account: &GeneratorAccount, judged: Judged, notes: Vec<String>) -> document::Generator {
         let agents = self.agents.as_ref();
         document::Generator {
-            referee: ran.referee.clone(),
+            referee: account.referee.clone(),
             agents: agents.map(|agents| agents.figures.clone()).unwrap_or_default(),
             start_bound_ms: agents.map(|agents| agents.start_bound_ms),
             stamps_apart_ms: agents.and_then(|agents| agents.stamps_apart_ms),
-            ..judged.document(&ran.health, notes)
+            ..judged.document(&account.health, notes)
         }
     }
 
@@ -216,9 +219,9 @@ impl Ending<'_> {
     fn circumstances(&self, ran: &Ran) -> Circumstances {
         Circumstances {
             is_smoke: ran.is_smoke,
-            clock_step_ms: ran.clock_step_ms,
+            clock_step_ms: ran.generator.clock_step_ms,
             unstamped: self.script.program.unstamped(),
-            bias: ran.referee.as_ref().and_then(referee::bias),
+            bias: ran.generator.referee.as_ref().and_then(referee::bias),
             is_target_here: self.script.program.is_target_here(),
             accept_late: self.flags.verdict.accept_late,
             ..Circumstances::default()
@@ -231,17 +234,17 @@ impl Ending<'_> {
         let teardown_error = self.tear_down(ran);
         let of_agents = || self.agents.as_ref().and_then(|agents| agents.messages.clone());
         let messages = self.messages.map(Messages::finish).or_else(of_agents);
-        let verdict = ran.aggregate.judge(ran.load, Moment::End);
+        let verdict = ran.samples.aggregate.judge(ran.load, Moment::End);
         let is_full = self.flags.shown.summary_mode == Some(SummaryMode::Full);
-        let results = ran.aggregate.results(ran.load, is_full);
-        self.warn_of_no_iterations(ran, &results);
+        let results = ran.samples.aggregate.results(ran.load, is_full);
+        self.warn_of_no_iterations(&ran.lifecycle, &results);
         Totals { results, verdict, teardown_error, messages }
     }
 
     fn findings<'a>(&self, ran: &'a Ran, totals: &'a Totals) -> Findings<'a> {
         let Totals { results, verdict, teardown_error, messages } = totals;
         Findings {
-            errors: [ran.setup_error.as_ref(), teardown_error.as_ref()],
+            errors: [ran.lifecycle.setup_error.as_ref(), teardown_error.as_ref()],
             verdict,
             is_somebody_stuck: ran.is_somebody_stuck,
             over: self.flags.verdict.fail_on.iter().filter_map(|limit| limit.judge(results)).collect(),
@@ -259,17 +262,17 @@ impl Ending<'_> {
     }
 
     /// A test that ended in its own time before any iteration did has measured little of what its script does.
-    fn warn_of_no_iterations(&self, ran: &Ran, results: &Results) {
+    fn warn_of_no_iterations(&self, lifecycle: &Lifecycle, results: &Results) {
         let is_script = self.flags.test.quick.is_none();
-        let is_whole = ran.setup_error.is_none() && self.stopper.cause().is_none();
+        let is_whole = lifecycle.setup_error.is_none() && self.stopper.cause().is_none();
         if is_script && is_whole && results.count("iterations") == 0 {
             let text = "no iteration finished: each takes longer than the test, so make the test longer";
             self.log.write(Level::Warning, text, &[]);
         }
     }
 
-    fn count_refused(&self, ran: &Ran) {
-        let refused = ran.aggregate.refused();
+    fn count_refused(&self, samples: &RunSamples) {
+        let refused = samples.aggregate.refused();
         if refused > 0 {
             self.log.write(Level::Warning, &format!("{refused} samples were not numbers and are left out"), &[]);
         }
@@ -293,18 +296,17 @@ impl Ending<'_> {
     }
 
     fn tear_down(&self, ran: &mut Ran) -> Option<ScriptError> {
-        if !ran.teardown_due || ran.options.no_teardown == Some(true) {
+        let samples = &mut ran.samples;
+        if !ran.lifecycle.is_teardown_due() || ran.planned.options.no_teardown == Some(true) {
             return None;
         }
         // A test that was stopped still tears down; a signal that comes from now on ends that.
         let began = Instant::now();
         let Script { program, runtime, .. } = self.script;
-        let result = runtime.block_on(program.run_teardown(&ran.recorder, self.phases.another()));
-        let snapshot = ran.recorder.take();
-        ran.timeline.iter_mut().for_each(|timeline| timeline.aside(began.elapsed(), &snapshot));
-        ran.aggregate.merge_aside(snapshot);
+        let result = runtime.block_on(program.run_teardown(&samples.recorder, self.phases.another()));
+        samples.add_recorded(began.elapsed());
         if let Some(fleet) = self.fleet.filter(|_| result.is_ok()) {
-            fleet.torn_down(ran.timeline.as_ref().and_then(Timeline::journal_length));
+            fleet.torn_down(samples.timeline.as_ref().and_then(Timeline::journal_length));
         }
         result.err()
     }
@@ -312,8 +314,8 @@ impl Ending<'_> {
 
 /// The series, and whether the run was steady where its plan is.
 fn over_time(ran: &mut Ran) -> OverTime {
-    let Some(timeline) = ran.timeline.take() else { return OverTime::default() };
-    timeline.finish(ran.options.execution.scenarios.iter().flat_map(Scenarios::iter))
+    let Some(timeline) = ran.samples.timeline.take() else { return OverTime::default() };
+    timeline.finish(ran.planned.options.execution.scenarios.iter().flat_map(Scenarios::iter))
 }
 
 /// One line when messages are missing in the logs.

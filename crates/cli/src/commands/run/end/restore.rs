@@ -7,7 +7,7 @@
 use metrics::ShardReader;
 
 use crate::commands::run::drive::progress::{LoadBefore, Progress};
-use crate::commands::run::saved::journal::{JournalEntry, Record};
+use crate::commands::run::saved::journal::Record;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
@@ -20,9 +20,9 @@ impl Progress<'_> {
     fn take_in(&mut self, before: &LoadBefore) -> Result<(), String> {
         let saving = self.drive.saving.ok_or("there is no --save DIR")?;
         let (head, mut journal) = saving.load_before(before.journal)?;
-        self.started_at = head.started_at;
-        self.is_torn_down = before.is_torn_down;
-        if let Some(data) = &self.begun_before {
+        self.lifecycle.started_at = head.started_at;
+        self.lifecycle.is_torn_down = before.is_torn_down;
+        if let Some(data) = &self.lifecycle.setup_before {
             self.drive.script.program.set_setup_data(data.as_deref());
         }
         let mut reader = ShardReader::into_registry(self.drive.registry.clone(), 0);
@@ -30,22 +30,10 @@ impl Progress<'_> {
             let Record::Interval(entry) = record else {
                 return Err(journal.damage("it ends as that of an agent does"));
             };
-            self.take_interval(entry, &mut reader).map_err(|why| journal.damage(&why))?;
+            self.samples.add_interval(entry, &mut reader).map_err(|why| journal.damage(&why))?;
         }
-        let from = self.timeline.as_ref().map_or(before.started, |timeline| timeline.scenarios().0);
-        self.made = Some(self.origin + before.started.saturating_sub(from));
-        Ok(())
-    }
-
-    fn take_interval(&mut self, entry: JournalEntry, reader: &mut ShardReader) -> Result<(), String> {
-        let (interval, scenarios, is_load) = (entry.interval(), entry.scenarios(), entry.is_load());
-        let samples = reader.snapshot(entry.samples)?;
-        let timeline = self.timeline.iter_mut();
-        timeline.for_each(|timeline| timeline.restore(interval, scenarios, std::slice::from_ref(&samples)));
-        match is_load {
-            true => self.aggregate.merge(samples),
-            false => self.aggregate.merge_aside(samples),
-        }
+        let from = self.samples.timeline.as_ref().map_or(before.started, |timeline| timeline.scenarios().0);
+        self.lifecycle.made = Some(self.lifecycle.origin + before.started.saturating_sub(from));
         Ok(())
     }
 }

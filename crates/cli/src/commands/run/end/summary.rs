@@ -50,13 +50,14 @@ pub fn options(
 ) -> SummaryOptions {
     SummaryOptions {
         mode: flags.shown.summary_mode.unwrap_or_default(),
-        trend_stats: ran.columns.trend_stats.clone(),
-        time_unit: ran.columns.time_unit,
+        trend_stats: ran.planned.columns.trend_stats.clone(),
+        time_unit: ran.planned.columns.time_unit,
         color: flags.color(),
         // Lines stay as k6 has them where they go elsewhere than to a terminal.
         width: output::stdout().size().map(|size| size.columns),
         errors: flags.test.quick.is_none(),
-        steadiness: steady.map_or_else(Vec::new, |found| report::steadiness::lines(found, ran.columns.time_unit)),
+        steadiness: steady
+            .map_or_else(Vec::new, |found| report::steadiness::lines(found, ran.planned.columns.time_unit)),
         health: remarks.collect(),
         late_accepted: flags.verdict.accept_late && judgement.verdict > Trust::Trusted,
         judgement: Some(judgement),
@@ -104,7 +105,7 @@ impl Summary<'_> {
         };
         let data = flags.test.secrets.redactor().json(data).to_string();
         let Script { program, runtime, .. } = script;
-        let recorder = Rc::clone(&self.ran.recorder);
+        let recorder = Rc::clone(&self.ran.samples.recorder);
         match runtime.block_on(program.run_handle_summary(&data, &recorder, phases.another())) {
             Ok(Some(files)) => {
                 files.iter().for_each(|(name, bytes)| self.write_one(name, bytes));

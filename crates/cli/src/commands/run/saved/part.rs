@@ -47,9 +47,9 @@ pub struct LoggedMessages {
     pub is_whole: bool,
 }
 
-/// How a part ended. Times count from the start of the scenarios.
+/// What a part's process counted until its end. Times count from the start of the scenarios.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PartEnd {
+pub struct PartOutcome {
     /// When the last worker was done.
     pub ended: Duration,
     /// When the last iteration ended.
@@ -64,6 +64,13 @@ pub struct PartEnd {
     pub lost_users: u64,
     /// Workers that did not come to an end.
     pub stuck_workers: u64,
+}
+
+/// How a part ended. It is sent and kept field by field, those of a part inside as if they stood here.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PartEnd {
+    /// What its process counted.
+    pub outcome: PartOutcome,
     /// Its own verdict.
     pub verdict: Verdict,
     /// What its verdict is made of.
@@ -82,11 +89,10 @@ pub struct PartEnd {
     pub clock_bound: Option<Duration>,
 }
 
-impl PartEnd {
-    /// What this process's part came to; who judges it, and why it ended early, is for others to add.
-    pub fn of(outcome: &Outcome, state: &RunState) -> PartEnd {
+impl PartOutcome {
+    fn of(outcome: &Outcome, state: &RunState) -> PartOutcome {
         let start = outcome.started.unwrap_or(outcome.ended);
-        PartEnd {
+        PartOutcome {
             ended: outcome.ended.saturating_sub(start),
             loaded_until: outcome.loaded_until.saturating_sub(start),
             awake_late: state.awake_late(),
@@ -94,6 +100,15 @@ impl PartEnd {
             live: PartCounts::of(state),
             lost_users: outcome.lost_users,
             stuck_workers: outcome.stuck_workers.len() as u64,
+        }
+    }
+}
+
+impl PartEnd {
+    /// What this process's part came to; who judges it, and why it ended early, is for others to add.
+    pub fn of(outcome: &Outcome, state: &RunState) -> PartEnd {
+        PartEnd {
+            outcome: PartOutcome::of(outcome, state),
             verdict: Verdict::NotJudged,
             findings: Vec::new(),
             cause: None,

@@ -17,7 +17,7 @@ use wire::mask::Mask;
 
 use crate::commands::run::saved::journal::{Head, JournalEntry, Record};
 use crate::commands::run::saved::reader::JournalReader;
-use crate::commands::run::saved::save::{self, Facts};
+use crate::commands::run::saved::save::{self, Facts, Figures, TestFacts};
 use crate::commands::run::saved::timeline::Timeline;
 use crate::exit_code::ExitCode;
 
@@ -117,22 +117,16 @@ impl Rebuilt {
         let stats = report::trend_stats_of(&head.options).unwrap_or_else(TrendStat::defaults);
         let ended = format!("the run did not come to its end; rebuilt from its journal of {:?}", self.reached);
         let notes = [Some(ended.clone()), self.damage].into_iter().flatten().collect();
+        let mask = Mask::standard();
         let facts = Facts {
-            script: &head.script,
-            labels: &head.labels,
-            started_at: head.started_at,
+            test: TestFacts::of_journal(&head, &stats, &mask),
             duration: self.reached,
-            options: head.options,
-            results: &results,
-            stats: &stats,
-            details: aggregate.details(load),
-            over_time,
+            figures: Figures { results: &results, details: aggregate.details(load), over_time },
             generator: Generator { too_short: true, notes, ..Generator::default() },
-            environment: head.environment,
+            environment: head.environment.clone(),
             messages: None,
             code,
             reason: None,
-            mask: &Mask::standard(),
         };
         let exit = Exit { code: code as u8, reason: Some(ended) };
         Ok(Document { exit, ..save::document(facts) })

@@ -44,24 +44,12 @@ pub struct Saving {
 
 /// What a result document is made of.
 pub struct Facts<'a> {
-    /// As given on the command line.
-    pub script: &'a str,
-    /// `--label`.
-    pub labels: &'a BTreeMap<String, String>,
-    /// When the run's clock started.
-    pub started_at: String,
+    /// What was run.
+    pub test: TestFacts<'a>,
     /// How long it ran.
     pub duration: Duration,
-    /// What was in effect.
-    pub options: Value,
     /// What was measured.
-    pub results: &'a Results,
-    /// The statistics of Trends that the summary shows.
-    pub stats: &'a [TrendStat],
-    /// Parts of metrics that only reports show.
-    pub details: Vec<MetricResult>,
-    /// Over time, and whether that was steady.
-    pub over_time: OverTime,
+    pub figures: Figures<'a>,
     /// How the generator fared, judged.
     pub generator: Generator,
     /// The machine meanwhile.
@@ -72,8 +60,46 @@ pub struct Facts<'a> {
     pub code: ExitCode,
     /// Why it failed, where the code alone does not tell.
     pub reason: Option<String>,
+}
+
+/// Of a test, what is known when it starts.
+pub struct TestFacts<'a> {
+    /// As given on the command line.
+    pub script: &'a str,
+    /// `--label`.
+    pub labels: &'a BTreeMap<String, String>,
+    /// When the run's clock started.
+    pub started_at: String,
+    /// What was in effect.
+    pub options: Value,
+    /// The statistics of Trends that the summary shows.
+    pub stats: &'a [TrendStat],
     /// What is hidden of URLs.
     pub mask: &'a Mask,
+}
+
+/// Of a test, what its samples came to.
+pub struct Figures<'a> {
+    /// Of the whole test.
+    pub results: &'a Results,
+    /// Parts of metrics that only reports show.
+    pub details: Vec<MetricResult>,
+    /// Over time, and whether that was steady.
+    pub over_time: OverTime,
+}
+
+impl<'a> TestFacts<'a> {
+    /// As a journal has them.
+    pub fn of_journal(head: &'a Head, stats: &'a [TrendStat], mask: &'a Mask) -> TestFacts<'a> {
+        TestFacts {
+            script: &head.script,
+            labels: &head.labels,
+            started_at: head.started_at.clone(),
+            options: head.options.clone(),
+            stats,
+            mask,
+        }
+    }
 }
 
 impl Saving {
@@ -274,24 +300,24 @@ fn probe(dir: &Path) -> Result<(), String> {
 
 /// The result that these facts make.
 pub fn document(facts: Facts<'_>) -> Document {
-    let Facts { results, code, .. } = facts;
-    let (percents, over_time) = (TrendStat::percents(facts.stats), facts.over_time);
+    let Facts { test, figures: Figures { results, details, over_time }, .. } = facts;
+    let percents = TrendStat::percents(test.stats);
     Document {
         kind: KIND.to_owned(),
         schema: SCHEMA,
         onrush: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: facts.started_at,
+        started_at: test.started_at,
         duration_s: facts.duration.as_secs_f64(),
         load_s: Some(results.duration.as_secs_f64()),
-        script: facts.mask.url(facts.script).into_owned(),
-        labels: masked_labels(facts.labels, facts.mask),
-        options: set_options(without_secrets(facts.options, facts.mask)),
+        script: test.mask.url(test.script).into_owned(),
+        labels: masked_labels(test.labels, test.mask),
+        options: set_options(without_secrets(test.options, test.mask)),
         environment: facts.environment,
         generator: facts.generator,
-        exit: exit(code, facts.reason),
+        exit: exit(facts.code, facts.reason),
         errors: Errors::of(results, |kind| over_time.times_of_error(kind)),
         requests: Requests::new(&results.requests, over_time.requests.as_ref(), over_time.began),
-        metrics: metrics(results, &facts.details, &percents),
+        metrics: metrics(results, &details, &percents),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),
         scenarios: results.scenarios.iter().map(|scenario| Scenario::of(scenario, &percents)).collect(),

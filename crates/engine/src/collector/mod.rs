@@ -3,22 +3,25 @@
 //! A state machine without loop or thread: `run` gives it reports and has it check the time, in real or in simulated
 //! time alike. Everything the caller learns goes through its `events`.
 
+mod pending_tick;
+mod worker_reports;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metrics::Snapshot;
 use tokio::sync::watch;
 
 use crate::clock::{AnyClock, Clock, Usage};
 use crate::config::RunConfig;
 use crate::event::{Event, Outcome, RunError, Tick};
-use crate::health::{Health, WorkerHealth};
-use crate::lately::LatelyOfAll;
+use crate::health::Health;
 use crate::plan::Plan;
 use crate::report::Report;
 use crate::stop::StopCause;
 use crate::workers::worker::TICK;
+use pending_tick::PendingTick;
+use worker_reports::WorkerReports;
 
 /// How long a tick waits for the slowest worker.
 const TICK_PATIENCE: Duration = Duration::from_millis(200);
@@ -32,25 +35,14 @@ pub(crate) struct Collector<E> {
     clock: AnyClock,
     start: watch::Sender<Option<Duration>>,
     events: E,
-    made: u64,
-    ready: usize,
+    workers: WorkerReports,
+    tick: PendingTick,
     started: Option<Duration>,
     stopped_at: Option<Duration>,
-    /// One a worker, once it has ended.
-    ended: Vec<Option<WorkerHealth>>,
-    last_end: Duration,
-    loaded_until: Duration,
-    snapshots: Vec<Snapshot>,
-    /// Until when the snapshots reach.
-    cut: Duration,
-    /// The tick being put together: its number, which workers have reported, and since when.
-    tick: (u32, usize, Option<Duration>),
-    warned: HashSet<usize>,
-    failure: Option<RunError>,
     /// What the process had used when the scenarios started.
     used: Usage,
-    lost: u64,
-    lately: LatelyOfAll,
+    warned: HashSet<usize>,
+    failure: Option<RunError>,
 }
 
 impl<E: FnMut(Event)> Collector<E> {
@@ -62,38 +54,29 @@ impl<E: FnMut(Event)> Collector<E> {
         events: E,
     ) -> Self {
         Collector {
-            ended: vec![None; plan.workers()],
-            lately: LatelyOfAll::new(plan.workers()),
+            workers: WorkerReports::new(plan.workers()),
+            tick: PendingTick::new(plan.workers()),
             plan,
             config,
             clock,
             start,
             events,
-            made: 0,
-            ready: 0,
             started: None,
             stopped_at: None,
-            last_end: Duration::ZERO,
-            loaded_until: Duration::ZERO,
-            snapshots: Vec::new(),
-            cut: Duration::ZERO,
-            tick: (1, 0, None),
+            used: Usage::default(),
             warned: HashSet::new(),
             failure: None,
-            used: Usage::default(),
-            lost: 0,
         }
     }
 
     pub(crate) fn take(&mut self, report: Report) {
         match report {
             Report::Made => {
-                self.made += 1;
-                (self.events)(Event::Making { done: self.made, of: self.plan.planned_users() });
+                self.workers.made += 1;
+                (self.events)(Event::Making { done: self.workers.made, of: self.plan.planned_users() });
             }
             Report::Ready => {
-                self.ready += 1;
-                if self.ready == self.plan.workers() {
+                if self.workers.make_ready() {
                     self.begin();
                 }
             }
@@ -104,25 +87,22 @@ impl<E: FnMut(Event)> Collector<E> {
                 (self.events)(Event::Warning(format!("could not initialise an unplanned VU: {}", error.message)));
             }
             Report::Lost(text) => {
-                self.lost += 1;
+                self.workers.lost += 1;
                 (self.events)(Event::Lost(text));
             }
-            Report::Started { worker, timer } => self.lately.started(worker, timer),
+            Report::Started { worker, timer } => self.tick.lately.started(worker, timer),
             Report::Tick { worker, number, at, snapshot, lately } => {
-                self.lately.take(worker, lately);
-                self.take_tick(number, at, snapshot);
+                self.tick.lately.take(worker, lately);
+                self.tick.add(at, snapshot);
+                self.tick.report(number, self.clock.now());
             }
             Report::Insufficient { scenario, vus } => self.warn_insufficient(scenario, vus),
             Report::Ended { worker, at, loaded_until, snapshot, health } => {
-                self.snapshots.push(snapshot);
-                self.last_end = self.last_end.max(at);
-                self.loaded_until = self.loaded_until.max(loaded_until);
-                self.cut = self.cut.max(at);
-                self.ended[worker] = Some(health);
+                self.tick.add(at, snapshot);
+                self.workers.end(worker, at, loaded_until, health);
             }
             Report::Refused { worker, error } => {
-                self.ended[worker] = Some(WorkerHealth::default());
-                self.ready += 1;
+                self.workers.refuse(worker);
                 self.fail(RunError::System(error));
             }
             Report::Panicked(panic) => std::panic::resume_unwind(panic),
@@ -143,7 +123,7 @@ impl<E: FnMut(Event)> Collector<E> {
         self.config.state.set_started(start);
         self.started = Some(start);
         self.used = self.clock.process_usage();
-        self.lately.start(start, self.used.clone());
+        self.tick.lately.start(start, self.used.clone());
         (self.events)(Event::Started(start));
         let _ = self.start.send(Some(start));
     }
@@ -163,15 +143,6 @@ impl<E: FnMut(Event)> Collector<E> {
         RunError::System(error)
     }
 
-    fn take_tick(&mut self, number: u32, at: Duration, snapshot: Snapshot) {
-        self.snapshots.push(snapshot);
-        self.cut = self.cut.max(at);
-        if number == self.tick.0 {
-            self.tick.1 += 1;
-            self.tick.2.get_or_insert(self.clock.now());
-        }
-    }
-
     fn warn_insufficient(&mut self, scenario: usize, vus: u64) {
         if self.warned.insert(scenario) {
             let name = self.plan.scenarios().nth(scenario).map_or("", |scenario| scenario.name.as_str());
@@ -189,15 +160,9 @@ impl<E: FnMut(Event)> Collector<E> {
         if self.config.stopper.is_stopped() {
             self.stopped_at.get_or_insert(now);
         }
-        let running = self.ended.iter().filter(|ended| ended.is_none()).count();
-        let (number, reported, since) = self.tick;
         let Some(start) = self.started else { return };
-        let is_whole = since.is_some() && reported >= running;
-        // Where all workers stand still there is a tick all the same: somebody wants to know.
-        let is_late = now >= since.unwrap_or(start + TICK * number) + TICK_PATIENCE;
-        if running > 0 && (is_whole || is_late) {
-            let passed = now.saturating_sub(start).as_secs() / TICK.as_secs();
-            self.tick = (number.max(u32::try_from(passed).unwrap_or(u32::MAX)).saturating_add(1), 0, None);
+        if self.tick.is_due(self.workers.running().count(), start, now) {
+            let number = self.tick.advance(start, now);
             self.send_tick(number, false);
         }
     }
@@ -205,13 +170,20 @@ impl<E: FnMut(Event)> Collector<E> {
     fn send_tick(&mut self, number: u32, is_last: bool) {
         let now = self.clock.now();
         let start = self.started.unwrap_or(now);
-        let snapshots = std::mem::take(&mut self.snapshots);
-        let ended = &self.ended;
+        let PendingTick { snapshots, cut, lately, .. } = &mut self.tick;
+        let workers = &self.workers;
         let used = self.clock.process_usage();
         let due = (start + TICK * number).min(now);
-        let lately = self.lately.tick((due, now), (&self.config.state, used), |worker| ended[worker].is_some());
+        let lately = lately.tick((due, now), (&self.config.state, used), |worker| workers.has_ended(worker));
         let elapsed = now.saturating_sub(start);
-        (self.events)(Event::Tick(Tick { now, cut: self.cut, elapsed, snapshots, is_last, lately }));
+        (self.events)(Event::Tick(Tick {
+            now,
+            cut: *cut,
+            elapsed,
+            snapshots: std::mem::take(snapshots),
+            is_last,
+            lately,
+        }));
     }
 
     /// When workers that have not ended are stuck.
@@ -223,7 +195,7 @@ impl<E: FnMut(Event)> Collector<E> {
 
     pub(crate) fn is_over(&self) -> bool {
         let is_stuck = || self.last_moment().is_some_and(|last| self.clock.now() > last);
-        self.ended.iter().all(Option::is_some) || is_stuck()
+        self.workers.running().next().is_none() || is_stuck()
     }
 
     /// How long to wait for the next report before looking at the time again.
@@ -235,25 +207,25 @@ impl<E: FnMut(Event)> Collector<E> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        self.send_tick(self.tick.0, true);
-        let is_stuck = self.ended.iter().any(Option::is_none);
-        let ended = if is_stuck { self.clock.now() } else { self.last_end };
+        self.send_tick(self.tick.number, true);
+        let stuck_workers: Vec<usize> = self.workers.running().collect();
+        let is_stuck = !stuck_workers.is_empty();
+        let ended = if is_stuck { self.clock.now() } else { self.workers.last_end };
         // Without an iteration there was no load either: the workers' end is what is left.
-        let has_load = !is_stuck && !self.loaded_until.is_zero();
-        let loaded_until = if has_load { self.loaded_until } else { ended };
+        let has_load = !is_stuck && !self.workers.loaded_until.is_zero();
+        let loaded_until = if has_load { self.workers.loaded_until } else { ended };
         let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));
         let process_cores =
             if self.started.is_some() { self.used.cores_until(&self.clock.process_usage()) } else { 0.0 };
-        let stuck = self.ended.iter().enumerate().filter(|(_, ended)| ended.is_none());
         Ok(Outcome {
             stopped: self.config.stopper.cause().cloned(),
             started: self.started,
             ended,
             loaded_until,
-            lost_users: self.lost,
-            stuck_workers: stuck.map(|(worker, _)| worker).collect(),
+            lost_users: self.workers.lost,
+            stuck_workers,
             health: Health {
-                workers: self.ended.iter().cloned().map(Option::unwrap_or_default).collect(),
+                workers: self.workers.health(),
                 counts: self.config.state.counts(),
                 arrivals: self.config.state.arrivals(),
                 wall: ran,

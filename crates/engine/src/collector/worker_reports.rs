@@ -1,0 +1,68 @@
+//! How far each worker is, from its first user to its end.
+
+use std::time::Duration;
+
+use crate::health::WorkerHealth;
+
+/// What the workers have reported of themselves.
+pub(super) struct WorkerReports {
+    /// Users that are made.
+    pub(super) made: u64,
+    /// Workers that have made theirs.
+    ready: usize,
+    /// Users that could not be stopped.
+    pub(super) lost: u64,
+    /// One a worker, once it has ended.
+    ended: Vec<Option<WorkerHealth>>,
+    /// When the last one did.
+    pub(super) last_end: Duration,
+    /// When the last iteration ended; zero without any.
+    pub(super) loaded_until: Duration,
+}
+
+impl WorkerReports {
+    /// None has reported yet.
+    pub(super) fn new(workers: usize) -> WorkerReports {
+        WorkerReports {
+            made: 0,
+            ready: 0,
+            lost: 0,
+            ended: vec![None; workers],
+            last_end: Duration::ZERO,
+            loaded_until: Duration::ZERO,
+        }
+    }
+
+    /// One has made its users; whether it is the last.
+    pub(super) fn make_ready(&mut self) -> bool {
+        self.ready += 1;
+        self.ready == self.ended.len()
+    }
+
+    /// One could not begin.
+    pub(super) fn refuse(&mut self, worker: usize) {
+        self.ended[worker] = Some(WorkerHealth::default());
+        self.ready += 1;
+    }
+
+    /// One has ended at `at`, its last iteration at `loaded_until`.
+    pub(super) fn end(&mut self, worker: usize, at: Duration, loaded_until: Duration, health: WorkerHealth) {
+        self.last_end = self.last_end.max(at);
+        self.loaded_until = self.loaded_until.max(loaded_until);
+        self.ended[worker] = Some(health);
+    }
+
+    pub(super) fn has_ended(&self, worker: usize) -> bool {
+        self.ended[worker].is_some()
+    }
+
+    /// Those that have not ended: stuck ones, once the run is over.
+    pub(super) fn running(&self) -> impl Iterator<Item = usize> {
+        self.ended.iter().enumerate().filter(|(_, ended)| ended.is_none()).map(|(worker, _)| worker)
+    }
+
+    /// How each fared; nothing is known of one that is stuck.
+    pub(super) fn health(&self) -> Vec<WorkerHealth> {
+        self.ended.iter().cloned().map(Option::unwrap_or_default).collect()
+    }
+}
