@@ -1,7 +1,7 @@
 //! Memory that pieces of request bodies lie in, between the server that fills it and the host that shows it.
 //!
-//! Neither knows the other, so two types of ours stand between them: each is a value of the one that has the other's
-//! trait. What passes is moved, never copied.
+//! Neither knows the other, so two types stand between them: each wraps a value of one side and implements the trait of
+//! the other. What passes is moved, never copied.
 
 use std::any::Any;
 

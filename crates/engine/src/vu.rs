@@ -32,8 +32,8 @@ pub trait VirtualUser: 'static {
     /// it then ends soon as `Interrupted`, or as `Lost` when the user cannot leave.
     fn resume(&mut self, context: &mut Context<'_>) -> Progress<IterationEnd>;
 
-    /// Gets the user what it asked for (`Progress::Asks`); ready when the user can be resumed. For users who never ask
-    /// there is nothing to get.
+    /// Gets the user what it asked for (`Progress::Asks`). Ready when the user can be resumed: at once if it asked for
+    /// nothing.
     fn attend(&mut self, _context: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
@@ -41,16 +41,13 @@ pub trait VirtualUser: 'static {
     /// Runs an iteration from its beginning to its end, for whoever has a single user.
     fn iterate(&mut self, iteration: Iteration) -> impl Future<Output = IterationEnd> {
         self.begin(iteration);
-        let mut asks = false;
-        poll_fn(move |context| {
+        poll_fn(|context| {
             loop {
-                if asks {
-                    ready!(self.attend(context));
-                }
+                ready!(self.attend(context));
                 match self.resume(context) {
                     Progress::Over(end) => return Poll::Ready(end),
                     Progress::Waits => return Poll::Pending,
-                    Progress::Asks => asks = true,
+                    Progress::Asks => {}
                 }
             }
         })

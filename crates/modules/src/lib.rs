@@ -48,10 +48,10 @@ pub mod x509;
 use host::js::Object;
 use script::builtins::{Builtins, ModuleDef};
 
-/// What the loader knows of those of this crate.
+/// What the loader has to know of this crate's modules.
 pub static BUILTINS: Builtins = builtins(&[MODULES]);
 
-/// What the loader knows of the modules of these lists; this crate's belong to them.
+/// What the loader has to know of the modules in these lists, which must include `MODULES`.
 pub const fn builtins(lists: &'static [&'static [ModuleDef]]) -> Builtins {
     Builtins {
         lists,

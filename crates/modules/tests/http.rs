@@ -92,16 +92,16 @@ async fn run_on_schedule(source: Source, target: &str, others: Duration) -> Seen
     // The first iteration makes the connection, and need not give way before it waits for that.
     for number in 0..3 {
         user.begin(Iteration { planned: clock.now(), ..driver::iteration(&scenario, number) });
-        let (mut has_asked, mut is_asking) = (false, false);
+        let mut has_asked = false;
         let end = poll_fn(|context| {
             loop {
-                if is_asking && user.attend(context).is_pending() {
+                if user.attend(context).is_pending() {
                     return Poll::Pending;
                 }
                 match user.resume(context) {
                     Progress::Over(end) => return Poll::Ready(end),
                     Progress::Waits => return Poll::Pending,
-                    Progress::Asks => is_asking = true,
+                    Progress::Asks => {}
                 }
                 if !std::mem::replace(&mut has_asked, true) {
                     std::thread::sleep(others);

@@ -90,7 +90,7 @@ pub(super) fn run(ctx: &Ctx<'_>, vu: &Rc<Vu>, jobs: &Jobs<Job, JobEnd>) {
     }
 }
 
-// Not inlined, as `exported`, `judge` and `call`: what is rare shall not stretch the frame that each iteration stands on.
+// Not inlined, like `exported`, `judge` and `call`: rare work would stretch the stack frame below each iteration.
 #[inline(never)]
 fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<Object<'js>> {
     vu.set_phase(Phase::Init);

@@ -47,10 +47,11 @@ pub fn prepare<'js>(
     args: &RequestArgs<'_, 'js>,
     purpose: &Purpose<'_, 'js>,
 ) -> Checked<Rc<PreparedRequest>> {
-    let same = args.url.and_then(|url| state.last_url.get(url)).filter(|_| may_repeat(state, purpose));
-    match same.and_then(|target| state.fixed.request(&target, args)) {
+    let known = args.url.and_then(|url| state.last_url.get(url));
+    let same = known.as_ref().filter(|_| may_repeat(state, purpose)).and_then(|known| state.fixed.request(known, args));
+    match same {
         Some(same) => allowed(same, purpose),
-        None => prepare_anew(ctx, vu, state, args, purpose),
+        None => prepare_anew(ctx, vu, state, args, purpose, known),
     }
 }
 
@@ -60,7 +61,7 @@ fn may_repeat(state: &HttpState, purpose: &Purpose<'_, '_>) -> bool {
     state.jar.is_empty() && !matches!(purpose, Purpose::Events(_))
 }
 
-/// The same for a request that differs from the last one.
+/// The same for a request that is not the one that `known` leads to: the target of the last URL, if it is this one's.
 // Not inlined: its frame of a kilobyte would be touched on the stack of each user.
 #[inline(never)]
 fn prepare_anew<'js>(
@@ -69,11 +70,18 @@ fn prepare_anew<'js>(
     state: &HttpState,
     args: &RequestArgs<'_, 'js>,
     purpose: &Purpose<'_, 'js>,
+    known: Option<Rc<Target>>,
 ) -> Checked<Rc<PreparedRequest>> {
-    let run = state.run(vu);
-    let (target, template_name) = target(ctx, state, run, args.url)?;
+    let (run, is_known) = (state.run(vu), known.is_some());
+    let (target, template_name) = match known {
+        Some(known) => (known, None),
+        None => target(ctx, state, run, args.url)?,
+    };
     let may_repeat = template_name.is_none() && may_repeat(state, purpose);
-    if may_repeat && let Some(same) = state.fixed.request(&target, args) {
+    if may_repeat
+        && !is_known
+        && let Some(same) = state.fixed.request(&target, args)
+    {
         return allowed(same, purpose);
     }
     let params = || params(ctx, state, args, purpose);
@@ -151,9 +159,6 @@ fn target<'js>(ctx: &Ctx<'js>, state: &HttpState, run: &RunSettings, url: Option
             &undefined
         }
     };
-    if let Some(target) = state.last_url.get(value) {
-        return Ok((target, None));
-    }
     if value.is_string() {
         // The text is looked up without a copy.
         let urls = Rc::clone(&run.urls);
