@@ -65,4 +65,4 @@ pub use plan::Plan;
 pub use run::run;
 pub use state::RunState;
 pub use stop::{Interrupt, StopCause, StopReason, Stopper};
-pub use vu::{CreateError, Iteration, IterationEnd, Progress, Users, VirtualUser, VuContext};
+pub use vu::{CreateError, Iteration, IterationEnd, Progress, RareEnd, Users, VirtualUser, VuContext};

@@ -182,13 +182,32 @@ pub struct Iteration {
     pub planned: Duration,
 }
 
-/// How an iteration ended.
+/// How an iteration ended. What is rare is boxed: handed on with each iteration, an end should fit into registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IterationEnd {
     /// Ran to its end, also when the script threw (k6 counts it as completed).
     Completed,
     /// Cut short by its `Interrupt`: no iteration metrics.
     Interrupted,
+    /// Neither.
+    Rare(Box<RareEnd>),
+}
+
+impl IterationEnd {
+    /// See `RareEnd::Lost`.
+    pub fn lost(text: String) -> IterationEnd {
+        IterationEnd::Rare(Box::new(RareEnd::Lost(text)))
+    }
+
+    /// See `RareEnd::AbortTest`.
+    pub fn abort_test(message: String) -> IterationEnd {
+        IterationEnd::Rare(Box::new(RareEnd::AbortTest(message)))
+    }
+}
+
+/// An end that is neither usual nor the engine's doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RareEnd {
     /// Was to be cut short and could not be: the user is stuck for good, with whatever it holds. Counts as interrupted.
     /// The text says who and where, ready to be logged; the engine drops the user and makes another one when it needs
     /// one.

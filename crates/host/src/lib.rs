@@ -56,5 +56,5 @@ pub use coroutine::stop::{Stop, StopFlag};
 pub use coroutine::switch::{SLICE, Switch};
 pub use extensions::Extensions;
 pub use runtime::{DEFAULT_MEMORY_LIMIT, enter, space_collections, trim_objects};
-pub use user::{Embedder, Phase, User, UserParts, embedder_of};
+pub use user::{Embedder, Phase, User, UserParts, embedder_of, peek_embedder};
 pub use values::building::Building;

@@ -155,6 +155,12 @@ pub(crate) fn user_of(ctx: &Ctx<'_>) -> Rc<User> {
     attached(ctx).user.clone()
 }
 
+/// The same without a count of its own.
+#[inline]
+pub(crate) fn peek_user<'a>(ctx: &'a Ctx<'_>) -> &'a User {
+    &attached(ctx).user
+}
+
 /// The embedder of this context, when it is of this type.
 #[inline]
 pub(crate) fn embedder_of<T: Embedder>(ctx: &Ctx<'_>) -> Option<Rc<T>> {
@@ -164,6 +170,14 @@ pub(crate) fn embedder_of<T: Embedder>(ctx: &Ctx<'_>) -> Option<Rc<T>> {
     }
     // SAFETY: the type was compared; `Rc<dyn Embedder>` points at the value that the `Rc<T>` it was made of pointed at.
     Some(unsafe { Rc::from_raw(Rc::into_raw(attached.embedder.clone()).cast::<T>()) })
+}
+
+/// The same without a count of its own.
+#[inline]
+pub(crate) fn peek_embedder<'a, T: Embedder>(ctx: &'a Ctx<'_>) -> Option<&'a T> {
+    let attached = attached(ctx);
+    // SAFETY: the type was compared, and what is attached lives as long as native code runs in the context.
+    (attached.embedder_type == TypeId::of::<T>()).then(|| unsafe { &*Rc::as_ptr(&attached.embedder).cast::<T>() })
 }
 
 /// Keeps the runtime of this context alive.

@@ -207,6 +207,12 @@ pub fn embedder_of<T: Embedder>(ctx: &Ctx<'_>) -> Rc<T> {
     runtime::embedder_of(ctx).expect("a context is asked for the embedder that it was made with")
 }
 
+/// The same for the time of a call, without a count of its own: what every native function asks for.
+#[inline]
+pub fn peek_embedder<'a, T: Embedder>(ctx: &'a Ctx<'_>) -> &'a T {
+    runtime::peek_embedder(ctx).expect("a context is asked for the embedder that it was made with")
+}
+
 /// A handler that waits would hold up every request of its worker.
 fn refuse_to_wait(ctx: &Ctx<'_>) -> rquickjs::Error {
     let message = "an app cannot wait this way, because all requests of its worker would wait with it; await a promise \

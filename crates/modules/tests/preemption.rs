@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use driver::{iteration, load, scenario};
-use engine::{IterationEnd, StopReason, VirtualUser};
+use engine::{IterationEnd, RareEnd, StopReason, VirtualUser};
 
 /// Each round calls long natives of many kinds, checks what they give, leaves knots for the collector and throws inside
 /// of them.
@@ -114,11 +114,12 @@ fn a_user_that_stays_in_native_code_is_given_up_and_the_next_one_lives() {
         let (mut stuck, interrupt) = test.user(1).await;
         let stuck_one = async {
             let end = stuck.iterate(iteration(&scenario, 0)).await;
-            let IterationEnd::Lost(text) = end else { panic!("{end:?}") };
+            let IterationEnd::Rare(end) = end else { panic!("{end:?}") };
+            let RareEnd::Lost(text) = *end else { panic!("{end:?}") };
             let expected = "VU 1 could not be stopped in iteration 0 of scenario 'default': it is in native code of \
                 the JavaScript engine (js_array_reverse), where it has computed for ";
             assert!(text.starts_with(expected), "{text}");
-            assert_eq!(stuck.iterate(iteration(&scenario, 1)).await, IterationEnd::Lost(text));
+            assert_eq!(stuck.iterate(iteration(&scenario, 1)).await, IterationEnd::lost(text));
         };
         let other = async {
             tokio::time::sleep(Duration::from_millis(300)).await;

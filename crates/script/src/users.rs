@@ -110,7 +110,7 @@ impl VirtualUser for ScriptUser {
         match self.fiber.advance(context) {
             Advance::Over(Some(JobEnd::Iteration(end))) => Progress::Over(end),
             Advance::Over(_) => Progress::Over(match self.fiber.given_up() {
-                Some(given_up) => IterationEnd::Lost(self.farewell(given_up)),
+                Some(given_up) => IterationEnd::lost(self.farewell(given_up)),
                 None => IterationEnd::Interrupted,
             }),
             Advance::Asks => Progress::Asks,

@@ -55,7 +55,7 @@ pub use crate::tls::config::TlsConfigs;
 pub use byte_stream::{ByteStream, StreamDial, StreamOpening, StreamTls, StreamTraffic};
 pub use datagrams::DatagramSocket;
 pub use exchange::Exchange;
-pub use http1::connection::ConnectionInfo;
+pub use http1::connection::{ConnectionFacts, ConnectionInfo};
 pub use http2::pool::Http2Pool;
 pub use http2_call::{CallEvent, CallHead, Fields, Http2Call, Http2Connection, Http2Dial};
 pub use in_flight::InFlight;
@@ -274,9 +274,14 @@ impl Client {
         body_use: &'a BodyUse,
         clock: &HopClock,
     ) -> Work<'a> {
-        let heads = &self.worker.io.heads;
-        let handling = Handling { is_bodiless: *method == Method::Head, body_use, room: &self.room, heads };
+        let handling = self.handling(method, body_use);
         Work { body: body.map_or(&[], Payload::segments), deadline: clock.deadline, handling }
+    }
+
+    #[inline]
+    fn handling<'a>(&'a self, method: &Method, body_use: &'a BodyUse) -> Handling<'a> {
+        let heads = &self.worker.io.heads;
+        Handling { is_bodiless: *method == Method::Head, body_use, room: &self.room, heads }
     }
 
     /// What the connection to a URL may speak.

@@ -34,7 +34,7 @@ pub mod ws;
 pub use syntax::{codec, cookies, event_stream, field, mask, url};
 
 pub use addresses::{parse_block, parse_local_ips};
-pub use client::{Cancelled, Client, ClientContext, ConnectionInfo, Exchange};
+pub use client::{Cancelled, Client, ClientContext, ConnectionFacts, ConnectionInfo, Exchange};
 pub use departures::Departures;
 pub use failure::{Failure, FailureKind, Step};
 pub use failure_map::http2_error_name;

@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 use crate::stop::StopCause;
-use crate::vu::{Iteration, IterationEnd, Users, VirtualUser};
+use crate::vu::{Iteration, IterationEnd, RareEnd, Users, VirtualUser};
 use crate::workers::idle_users::IdleUsers;
 use crate::workers::lane_user::LaneUser;
 use crate::workers::pool::{Free, Member};
@@ -217,19 +217,30 @@ impl<F: Users> Lane<F> {
         (ended, at_ns): (Duration, u64),
     ) -> Option<String> {
         let (worker, scenario) = (&self.worker, self.info.index);
-        if let IterationEnd::Interrupted | IterationEnd::Lost(_) = end {
-            self.record.interrupted(at_ns);
-            worker.state.iteration_interrupted(worker.index, scenario);
-            return if let IterationEnd::Lost(text) = end { Some(text) } else { None };
-        }
+        let aborts = match end {
+            IterationEnd::Completed => None,
+            IterationEnd::Interrupted => return self.count_interrupted(at_ns, None),
+            IterationEnd::Rare(end) => match *end {
+                RareEnd::Lost(text) => return self.count_interrupted(at_ns, Some(text)),
+                RareEnd::AbortTest(message) => Some(message),
+            },
+        };
         // The iteration that aborts the test ended where the script wanted it to: k6 counts it too.
         let from_plan = ended.saturating_sub(times.planned);
         self.record.completed(user, ended - times.started, from_plan, at_ns);
         worker.state.iteration_completed(worker.index, scenario);
-        if let IterationEnd::AbortTest(message) = end {
+        if let Some(message) = aborts {
             worker.stopper.stop(StopCause::Script(message));
         }
         None
+    }
+
+    /// Counts an iteration that was cut short; passes on what there is to log.
+    #[cold]
+    fn count_interrupted(&self, at_ns: u64, text: Option<String>) -> Option<String> {
+        self.record.interrupted(at_ns);
+        self.worker.state.iteration_interrupted(self.worker.index, self.info.index);
+        text
     }
 
     /// Starts iterations at their planned times, and says how far behind the last of them was.

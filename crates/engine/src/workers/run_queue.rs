@@ -46,7 +46,12 @@ pub(crate) trait Resumable {
 pub(crate) struct RunQueue {
     /// Among those of its thread.
     number: usize,
-    rows: RefCell<Vec<Option<Box<Row>>>>,
+    /// With whoever resumes them, while that is under way.
+    rows: RefCell<Rows>,
+    /// Those that were added meanwhile.
+    added: RefCell<Rows>,
+    /// All that were ever added.
+    count: Cell<usize>,
     /// Users that have not ended.
     left: Cell<usize>,
     is_closed: Cell<bool>,
@@ -57,6 +62,9 @@ pub(crate) struct RunQueue {
     /// Wakes users for whom something has arrived.
     wake_ready: Box<dyn Fn()>,
 }
+
+/// By their numbers; nothing where a user has ended.
+type Rows = Vec<Option<Box<Row>>>;
 
 struct Row {
     user: Box<dyn Resumable>,
@@ -74,6 +82,15 @@ enum NextTurn {
     Begin,
     /// What it asked for is looked after.
     Attend,
+}
+
+/// How a turn left its user.
+#[derive(PartialEq, Eq)]
+enum Turn {
+    /// With another turn to come, or at its end.
+    Goes,
+    /// Waiting for its waker.
+    Waits,
 }
 
 /// Who was woken on the queue's own thread.
@@ -178,6 +195,8 @@ impl RunQueue {
         RunQueue {
             number,
             rows: RefCell::default(),
+            added: RefCell::default(),
+            count: Cell::default(),
             left: Cell::default(),
             is_closed: Cell::default(),
             turn: RefCell::default(),
@@ -189,8 +208,7 @@ impl RunQueue {
 
     /// Adds a user, to be resumed behind those who are ready.
     pub(crate) fn add(&self, user: impl Resumable + 'static) {
-        let mut rows = self.rows.borrow_mut();
-        let at = rows.len();
+        let at = self.count.replace(self.count.get() + 1);
         let woken = Arc::new(Woken {
             user: at,
             is_queued: AtomicBool::new(true),
@@ -199,8 +217,8 @@ impl RunQueue {
             remote: Arc::clone(&self.remote),
         });
         let waker = Waker::from(Arc::clone(&woken));
-        rows.push(Some(Box::new(Row { user: Box::new(user), next: NextTurn::Resume, waker, woken })));
-        drop(rows);
+        let row = Row { user: Box::new(user), next: NextTurn::Resume, waker, woken };
+        self.added.borrow_mut().push(Some(Box::new(row)));
         self.left.set(self.left.get() + 1);
         self.local.add(at);
     }
@@ -232,6 +250,14 @@ impl RunQueue {
     }
 
     fn resume_some(&self, context: &mut Context<'_>, is_over: impl Fn(&RunQueue) -> bool) -> Poll<()> {
+        // Taken for all of these turns: a user may add another one meanwhile.
+        let mut rows = self.rows.take();
+        let done = self.do_turns(&mut rows, context, is_over);
+        self.rows.replace(rows);
+        done
+    }
+
+    fn do_turns(&self, rows: &mut Rows, context: &mut Context<'_>, is_over: impl Fn(&RunQueue) -> bool) -> Poll<()> {
         for _ in 0..TURNS {
             let Some(user) = self.next() else {
                 if is_over(self) {
@@ -243,8 +269,11 @@ impl RunQueue {
                 }
                 continue;
             };
-            self.resume(user);
-            if !has_budget_remaining() {
+            if rows.len() <= user {
+                rows.append(&mut self.added.borrow_mut());
+            }
+            // Only who is left waiting may have used up the budget.
+            if self.resume(&mut rows[user], user) == Turn::Waits && !has_budget_remaining() {
                 break;
             }
         }
@@ -291,27 +320,28 @@ impl RunQueue {
         turn.pop()
     }
 
+    /// A turn of the user of this row, whose number is `at`.
     #[inline(always)]
-    fn resume(&self, at: usize) {
-        // Taken out, because a user may add another one.
-        let Some(mut row) = self.rows.borrow_mut()[at].take() else { return };
+    fn resume(&self, place: &mut Option<Box<Row>>, at: usize) -> Turn {
+        let Some(row) = place else { return Turn::Goes };
         row.woken.is_queued.store(false, Ordering::Release);
         loop {
             let context = &mut Context::from_waker(&row.waker);
             match row.next {
                 NextTurn::Resume => match row.user.resume(context) {
                     Progress::Asks => row.next = NextTurn::Begin,
-                    Progress::Waits => break,
+                    Progress::Waits => return Turn::Waits,
                     Progress::Over(()) => {
                         debug_assert!(self.left.get() > 0, "each user ends once");
                         self.left.set(self.left.get() - 1);
-                        return;
+                        *place = None;
+                        return Turn::Goes;
                     }
                 },
                 work => match row.user.attend(context) {
                     Poll::Pending => {
                         row.next = NextTurn::Attend;
-                        break;
+                        return Turn::Waits;
                     }
                     Poll::Ready(()) => {
                         row.next = NextTurn::Resume;
@@ -327,10 +357,9 @@ impl RunQueue {
                     row.woken.is_queued.store(true, Ordering::Relaxed);
                     self.local.woken.borrow_mut().push(at);
                 }
-                break;
+                return Turn::Goes;
             }
         }
-        self.rows.borrow_mut()[at] = Some(row);
     }
 }
 

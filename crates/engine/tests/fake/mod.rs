@@ -99,11 +99,11 @@ impl Iterate for FakeUser {
             None => self.seat.run.next_scenario_iteration(&iteration.scenario),
         };
         let end = match (self.act)(&iteration, &self.seat) {
-            Doing::Abort(message) => IterationEnd::AbortTest(message.into()),
+            Doing::Abort(message) => IterationEnd::abort_test(message.into()),
             Doing::Sleep(time) => self.sleep(began + time).await,
             Doing::Stick(time) => {
                 self.sleep(began + time).await;
-                IterationEnd::Lost(format!("user {} is stuck", self.seat.id_in_instance))
+                IterationEnd::lost(format!("user {} is stuck", self.seat.id_in_instance))
             }
         };
         let start = self.seat.run.started().unwrap();

@@ -70,7 +70,7 @@ pub async fn open(
 /// made of them once.
 fn client(vu: &Vu) -> Result<Rc<Client>, String> {
     if vu.phase() != Phase::Init {
-        return Ok(vu.client());
+        return Ok(Rc::clone(vu.client()));
     }
     let context = ClientContext::new(Arc::new(vu.options().network_settings())).map_err(|error| error.message)?;
     Ok(Rc::new(Client::new(context)))

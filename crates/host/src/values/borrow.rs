@@ -250,7 +250,11 @@ impl<'js> Borrows<'js> {
     }
 
     /// The values that were borrowed, in the order of their segments.
+    #[inline]
     pub fn values(&self) -> Vec<Value<'js>> {
+        if self.borrows.borrow().is_empty() {
+            return Vec::new();
+        }
         self.borrows.borrow().iter().map(|borrow| borrow.value.clone()).collect()
     }
 }

@@ -86,7 +86,7 @@ pub fn as_data<'js>(value: &Value<'js>) -> Result<Option<AsData<'js>>> {
 
 /// Empties the user's cookie jar before an iteration, unless `noCookiesReset` is set.
 pub fn on_iteration_start(ctx: &Ctx<'_>) {
-    let vu = Vu::of(ctx);
+    let vu = Vu::peek(ctx);
     let state = vu.local::<HttpState>();
     if !state.jar.is_empty() && !vu.options().no_cookies_reset.unwrap_or(false) {
         state.jar.clear_all();

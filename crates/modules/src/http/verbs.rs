@@ -120,12 +120,12 @@ pub fn refuse_in_init(ctx: &Ctx<'_>, vu: &Vu) -> Result<()> {
 
 /// Runs one request and waits for it.
 fn send<'js>(ctx: &Ctx<'js>, args: &RequestArgs<'_, 'js>) -> Result<Value<'js>> {
-    let vu = Vu::of(ctx);
-    refuse_in_init(ctx, &vu)?;
+    let vu = Vu::peek(ctx);
+    refuse_in_init(ctx, vu)?;
     let state = vu.local::<HttpState>();
-    Borrows::with(ctx, |borrows| match prepare(ctx, &vu, &state, args, &Purpose::Response(borrows)) {
-        Ok(prepared) => complete(ctx, &vu, &state, Call::new(prepared), borrows),
-        Err(error) => refused(ctx, &vu, &state, error),
+    Borrows::with(ctx, |borrows| match prepare(ctx, vu, &state, args, &Purpose::Response(borrows)) {
+        Ok(prepared) => complete(ctx, vu, &state, Call::new(prepared), borrows),
+        Err(error) => refused(ctx, vu, &state, error),
     })
 }
 
@@ -144,16 +144,16 @@ pub fn complete<'js>(
 /// Waits until the exchanges of a request are over.
 #[inline]
 fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> Result<()> {
-    let prepared = Rc::clone(&call.prepared);
-    let (Some(request), Some(place)) = (plain(vu, &prepared), call.place()) else {
-        return wait_for_more(ctx, vu, state, call);
-    };
-    let sender = Sender::of(vu, state, &prepared);
+    let sender = Sender::of(vu, state);
     {
-        let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
+        let (prepared, place) = call.parts();
+        let (Some(request), Some(place)) = (plain(vu, prepared), place) else {
+            return wait_for_more(ctx, vu, state, call);
+        };
+        let before_last = &mut |exchange: &Exchange| sender.record(prepared, exchange, false);
         // Not `perform`: a future that holds another one would be polled through at each turn. By reference, to stay
         // where it is made.
-        let mut sending = sender.client.send_into(request, Some(&prepared.jar), before_last, place);
+        let mut sending = sender.client(prepared).send_into(request, Some(&prepared.jar), before_last, place);
         let mut has_begun = false;
         // It begins when it is the user's turn to send, which is after others have run their scripts.
         let turn = std::future::poll_fn(|cx| {

@@ -128,7 +128,7 @@ pub fn open<'js>(
     let stage = match (plan.conflict(), &plan.url) {
         (Some(why), _) => Stage::Refused(why),
         (None, Err(why)) => Stage::Refused(why.clone()),
-        (None, Ok(_)) => Stage::Connecting(connecting(vu.client(), Rc::clone(&plan))),
+        (None, Ok(_)) => Stage::Connecting(connecting(Rc::clone(vu.client()), Rc::clone(&plan))),
     };
     let socket = Rc::new(NativeSocket {
         vu: vu.weak(),

@@ -173,7 +173,7 @@ impl<'js> User<'js> {
     }
 
     fn stopped(&self, vu: &Vu) -> IterationEnd {
-        vu.take_abort().map_or(IterationEnd::Interrupted, IterationEnd::AbortTest)
+        vu.take_abort().map_or(IterationEnd::Interrupted, IterationEnd::abort_test)
     }
 
     fn run_iteration(&mut self, ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<()> {

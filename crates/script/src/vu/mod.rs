@@ -106,6 +106,12 @@ impl Vu {
         host::embedder_of(ctx)
     }
 
+    /// The same for the time of a call.
+    #[inline]
+    pub fn peek<'a>(ctx: &'a Ctx<'_>) -> &'a Vu {
+        host::peek_embedder(ctx)
+    }
+
     /// A user before its coroutine begins. Its scripts do not find these global names of the language.
     pub fn new(shared: Arc<Shared>, worker: Rc<WorkerState>, role: Role, hidden: &'static [&'static str]) -> Rc<Self> {
         let (stop, context): (Rc<dyn Stop>, _) = match role {
@@ -426,7 +432,8 @@ impl Vu {
     }
 
     /// The user's HTTP client.
-    pub fn client(&self) -> Rc<wire::Client> {
+    #[inline]
+    pub fn client(&self) -> &Rc<wire::Client> {
         let make = || {
             let options = self.options();
             // Outside the scenarios the test's own choice holds.

@@ -22,7 +22,8 @@ pub(super) struct Network {
 }
 
 impl Network {
-    pub fn client(&self, make: impl FnOnce() -> Client) -> Rc<Client> {
+    #[inline]
+    pub fn client(&self, make: impl FnOnce() -> Client) -> &Rc<Client> {
         let make = || {
             let client = make();
             if let Some(link) = self.link() {
@@ -33,7 +34,7 @@ impl Network {
             }
             Rc::new(client)
         };
-        self.client.get_or_init(make).clone()
+        self.client.get_or_init(make)
     }
 
     pub fn client_if_made(&self) -> Option<&Rc<Client>> {

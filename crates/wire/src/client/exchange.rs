@@ -22,9 +22,12 @@ use crate::client::worker::cancelled::Cancelled;
 use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
+use crate::h1::decode::{Fed, Unreadable};
 use crate::h2::Http2Head;
 use crate::h2::error_code::NO_ERROR;
+use crate::io::arrival::{Arrival, TransportError};
 use crate::io::stamps::Tick;
+use crate::io::upload::Cursor;
 use crate::request::{Method, Request};
 use crate::response::{Marks, Response};
 use crate::syntax::url::Url;
@@ -68,6 +71,13 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) work: Work<'a>,
 }
 
+/// What the first read of an answer came to.
+pub(crate) struct FirstRead {
+    pub(crate) arrival: Result<Arrival, TransportError>,
+    /// What its bytes did to the reader.
+    pub(crate) fed: Result<Fed, Unreadable>,
+}
+
 /// The head of a hop.
 #[derive(Clone, Copy)]
 pub(crate) struct WrittenHead<'a> {
@@ -103,7 +113,7 @@ impl Outgoing<'_> {
     #[inline]
     fn deserves_another_try(&self, hop: &Exchange, outcome: &Outcome, connection: &Connection) -> bool {
         let Err(failure) = &hop.outcome else { return false };
-        if !connection.info.reused || outcome.first.is_some() {
+        if !connection.reused || outcome.first.is_some() {
             return false;
         }
         let closed = match failure.kind {
@@ -317,25 +327,94 @@ fn doubt_prior_knowledge(outcome: &mut Result<Response, Failure>) {
     }
 }
 
-/// One try on a connection of HTTP/1.1. Who drives it shows it the request and the hop at each turn. Dropped while it
-/// is under way, its bytes are counted as cancelled.
-pub(crate) struct Leased<'a> {
-    io: &'a IoContext,
-    transaction: Transaction,
+/// A connection of HTTP/1.1 in use. Dropped before it is given back, its bytes are counted as cancelled.
+pub(crate) struct Lease<'a> {
+    pub(crate) io: &'a IoContext,
     /// There until the end.
     connection: Option<Box<Connection>>,
-    /// When the connection was had.
-    start: Tick,
-    /// Bytes the connection had sent before: a handshake.
+    /// Bytes it had sent before: a handshake.
     sent_before: u64,
 }
 
+impl<'a> Lease<'a> {
+    #[inline]
+    pub(crate) fn of(io: &'a IoContext, connection: Box<Connection>) -> Lease<'a> {
+        let sent_before = connection.transport.sent;
+        Lease { io, connection: Some(connection), sent_before }
+    }
+
+    #[inline]
+    pub(crate) fn connection(&mut self) -> &mut Connection {
+        self.connection.as_mut().expect("it is not over")
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self) -> Box<Connection> {
+        self.connection.take().expect("it ends once")
+    }
+
+    /// The same lease for who goes on with it; it is over here.
+    pub(crate) fn hand_over(&mut self) -> Lease<'a> {
+        Lease { io: self.io, connection: self.connection.take(), sent_before: self.sent_before }
+    }
+}
+
+impl Drop for Lease<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.connection.is_some() {
+            self.cancelled();
+        }
+    }
+}
+
+impl Lease<'_> {
+    #[cold]
+    fn cancelled(&self) {
+        if let Some(connection) = &self.connection {
+            let (bytes_sent, bytes_received) = (connection.transport.sent, connection.transport.received);
+            let requests = u64::from(bytes_sent > self.sent_before);
+            self.io.cancelled.add(Cancelled { requests, bytes_sent, bytes_received });
+        }
+    }
+}
+
+/// One try on a connection of HTTP/1.1. Who drives it shows it the request and the hop at each turn.
+pub(crate) struct Leased<'a> {
+    lease: Lease<'a>,
+    transaction: Transaction,
+    /// When the connection was had.
+    start: Tick,
+}
+
 impl<'a> Leased<'a> {
-    #[inline(always)]
     pub(crate) fn new(io: &'a IoContext, out: &Outgoing<'_>, connection: Box<Connection>, start: Tick) -> Leased<'a> {
         let transaction = Transaction::new(&connection, io, &out.work);
-        let sent_before = connection.transport.sent;
-        Leased { io, transaction, connection: Some(connection), start, sent_before }
+        Leased { lease: Lease::of(io, connection), transaction, start }
+    }
+
+    /// One that has begun.
+    pub(crate) fn begun(lease: Lease<'a>, transaction: Transaction, start: Tick) -> Leased<'a> {
+        Leased { lease, transaction, start }
+    }
+
+    /// What the first attempt to write came to, which reached this place.
+    pub(crate) fn wrote_first(&mut self, sent: Poll<Result<(), TransportError>>, written: Cursor) {
+        self.transaction.wrote_first(sent, written);
+    }
+
+    /// What one read came to; an end when the exchange is over.
+    pub(crate) fn take(
+        &mut self,
+        read: FirstRead,
+        head: WrittenHead<'_>,
+        out: &Outgoing<'_>,
+        hop: &mut Exchange,
+    ) -> Option<End> {
+        let FirstRead { arrival, fed } = read;
+        let (io, place) = (self.lease.io, &mut hop.outcome);
+        let connection = self.lease.connection();
+        self.transaction.take(arrival, fed, &mut Parties { connection, io, head: head.bytes, work: &out.work, place })
     }
 
     /// Goes on until it is over; `end` takes what comes out.
@@ -347,8 +426,8 @@ impl<'a> Leased<'a> {
         out: &Outgoing<'_>,
         hop: &mut Exchange,
     ) -> Poll<End> {
-        let connection = self.connection.as_mut().expect("it is not over");
-        let (io, place) = (self.io, &mut hop.outcome);
+        let (io, place) = (self.lease.io, &mut hop.outcome);
+        let connection = self.lease.connection();
         self.transaction.poll(cx, &mut Parties { connection, io, head: head.bytes, work: &out.work, place })
     }
 
@@ -362,7 +441,7 @@ impl<'a> Leased<'a> {
         out: &Outgoing<'_>,
         hop: &mut Exchange,
     ) -> Option<Marks> {
-        let mut connection = self.connection.take().expect("it ends once");
+        let mut connection = self.lease.take();
         let (start, place) = (self.start, &mut hop.outcome);
         let parties = &mut Parties { connection: &mut connection, io, head: head.bytes, work: &out.work, place };
         let outcome = self.transaction.outcome(end, start, parties);
@@ -378,16 +457,6 @@ impl<'a> Leased<'a> {
         }
         hop.finish(io, &outcome, start);
         Some(outcome.marks)
-    }
-}
-
-impl Drop for Leased<'_> {
-    fn drop(&mut self) {
-        if let Some(connection) = &self.connection {
-            let (bytes_sent, bytes_received) = (connection.transport.sent, connection.transport.received);
-            let requests = u64::from(bytes_sent > self.sent_before);
-            self.io.cancelled.add(Cancelled { requests, bytes_sent, bytes_received });
-        }
     }
 }
 
@@ -445,14 +514,16 @@ impl Exchange {
     }
 
     /// Notes what went over the connection.
-    fn count(&mut self, connection: &mut Connection, stamped: bool) {
+    #[inline]
+    pub(crate) fn count(&mut self, connection: &mut Connection, stamped: bool) {
         self.bytes_sent += std::mem::take(&mut connection.transport.sent);
         self.bytes_received += std::mem::take(&mut connection.transport.received);
-        self.connection = Some(ConnectionInfo { kernel_stamps: stamped, ..connection.info.clone() });
+        self.connection = Some(connection.info(stamped));
     }
 
+    /// Notes how it went.
     #[inline]
-    fn finish(&mut self, io: &IoContext, outcome: &Outcome, start: Tick) {
+    pub(crate) fn finish(&mut self, io: &IoContext, outcome: &Outcome, start: Tick) {
         // On loopback the answer can be here before the write call has returned: then sending ended with its arrival.
         self.is_upload_cut = outcome.sent_at.is_none() && self.outcome.is_ok();
         let first = outcome.first.unwrap_or(outcome.ended);

@@ -57,7 +57,7 @@ impl Pool {
             let last = if at + 1 == idle.len() { idle.pop() } else { None };
             let (_, mut connection) = last.unwrap_or_else(|| idle.remove(at));
             if connection.is_usable(io) {
-                connection.info.reused = true;
+                connection.reused = true;
                 return Some(connection);
             }
         }

@@ -180,6 +180,6 @@ impl Broken {
 
 impl std::fmt::Debug for WebSocket {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "WebSocket({:?}, {} queued)", self.connection.info.remote, self.buffered())
+        write!(f, "WebSocket({:?}, {} queued)", self.connection.facts.remote, self.buffered())
     }
 }

@@ -138,7 +138,7 @@ impl Client {
                 return Err(failure);
             }
         };
-        opening.connection = Some(connection.info.clone());
+        opening.connection = Some(connection.info(false));
         let answered = shake_hands(io, &mut connection, &head, opening).await;
         opening.bytes_sent = std::mem::take(&mut connection.transport.sent);
         opening.bytes_received = std::mem::take(&mut connection.transport.received);

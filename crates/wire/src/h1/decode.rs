@@ -158,6 +158,22 @@ impl ResponseReader {
         self.feed_any(input, of, place)
     }
 
+    /// Takes one of the pieces that a read brought; `fed` says what those before it did, and then what all have done.
+    #[inline]
+    pub(crate) fn feed_one_of(
+        &mut self,
+        input: &[u8],
+        fed: &mut Result<Fed, Unreadable>,
+        of: &Handling<'_>,
+        place: &mut Place,
+    ) {
+        match fed {
+            Ok(Fed::More) => *fed = self.feed(input, of, place),
+            Ok(Fed::Complete { surplus }) => *surplus += input.len(),
+            Err(_) => {}
+        }
+    }
+
     /// The input follows a head.
     #[inline]
     fn feed_behind(

@@ -55,13 +55,19 @@ pub(crate) struct Moment {
 impl Moment {
     /// The kernel's stamp where it can be right, else this program's reading; whether it is the stamp.
     #[inline]
+    pub(crate) fn placed(self, clock: &StampClock, earliest: Tick) -> (Tick, bool) {
+        match self.stamp_ns.and_then(|ns| clock.place(ns, earliest, self.seen)) {
+            Some(at) => (at, true),
+            None => (self.seen.max(earliest), false),
+        }
+    }
+
+    /// The same of a moment that may not have come.
+    #[inline]
     pub(crate) fn place(moment: Option<Moment>, clock: &StampClock, earliest: Tick) -> (Option<Tick>, bool) {
-        let Some(Moment { seen, stamp_ns }) = moment else {
-            return (None, false);
-        };
-        match stamp_ns.and_then(|ns| clock.place(ns, earliest, seen)) {
-            Some(at) => (Some(at), true),
-            None => (Some(seen.max(earliest)), false),
+        match moment.map(|moment| moment.placed(clock, earliest)) {
+            Some((at, is_stamp)) => (Some(at), is_stamp),
+            None => (None, false),
         }
     }
 }

@@ -23,6 +23,10 @@ use tokio::io::unix::AsyncFd;
 /// Events of one `epoll_wait`; where there are as many, another follows.
 const EVENTS: usize = 1024;
 
+/// Reads that leave something before others have their turn, so that a peer who always has more does not keep the
+/// worker: 4 MiB. One that took all there was waits for an event anyway, and events are fetched between turns.
+const IN_A_ROW: u8 = 32;
+
 thread_local! {
     static CURRENT: RefCell<Option<Rc<Reactor>>> = const { RefCell::new(None) };
 }
@@ -56,6 +60,8 @@ pub(super) struct Direction {
     /// The peer has ended its side, or the connection is broken: no event will follow, and each attempt will say so.
     is_over: Cell<bool>,
     is_awaited: Cell<bool>,
+    /// Attempts that left something, since one found nothing more to do.
+    in_a_row: Cell<u8>,
     /// Whoever waits, or waited last.
     waker: Cell<Option<Waker>>,
 }
@@ -83,6 +89,23 @@ impl Direction {
     #[inline]
     pub(super) fn clear(&self) {
         self.is_ready.set(self.is_over.get());
+        self.in_a_row.set(0);
+    }
+
+    /// An attempt left something.
+    #[inline]
+    pub(super) fn note_rest(&self) {
+        self.in_a_row.set(self.in_a_row.get() + 1);
+    }
+
+    /// Whether others should have their turn before the next attempt; said once.
+    #[inline]
+    pub(super) fn is_turn_over(&self) -> bool {
+        let is_over = self.in_a_row.get() >= IN_A_ROW;
+        if is_over {
+            self.in_a_row.set(0);
+        }
+        is_over
     }
 
     #[inline]

@@ -12,8 +12,8 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::task::coop;
 
+use super::arrival::end_turn;
 use super::reactor::{Direction, Reactor, Registration};
 
 /// A descriptor to be read and written without blocking.
@@ -145,8 +145,7 @@ impl AsRawFd for Ready {
 }
 
 impl Direction {
-    /// Waits for readiness, then tries once. Attempts that follow each other without a wait use up tokio's budget, so
-    /// that a peer who always has more does not keep the worker.
+    /// Waits for readiness, then tries once; now and then others have their turn first.
     #[inline]
     fn attempt<T>(
         &self,
@@ -155,12 +154,15 @@ impl Direction {
     ) -> Poll<io::Result<T>> {
         loop {
             ready!(self.poll(cx));
-            let budget = ready!(coop::poll_proceed(cx));
+            if self.is_turn_over() {
+                return end_turn(cx);
+            }
             match attempt() {
                 Ok(Attempt { value, is_drained }) => {
-                    budget.made_progress();
                     if is_drained {
                         self.clear();
+                    } else {
+                        self.note_rest();
                     }
                     return Poll::Ready(Ok(value));
                 }

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use rquickjs::{Ctx, Error, Object, Value, qjs};
 
 use crate::quickjs::lazy_shape::{FieldAtoms, LazyShape, new_object};
+use crate::runtime;
 use crate::user::User;
 use cell::LazyCell;
 
@@ -52,9 +53,9 @@ impl LazyObject {
         data: Rc<Lazy<T>>,
         kept: Option<Value<'js>>,
     ) -> rquickjs::Result<Value<'js>> {
-        let user = User::of(ctx);
-        let class = class_of(ctx, &user)?;
-        let (atoms, prototype) = shape_of::<T>(ctx, &user, class)?;
+        let user = runtime::peek_user(ctx);
+        let class = class_of(ctx, user)?;
+        let (atoms, prototype) = shape_of::<T>(ctx, user, class)?;
         let object = new_object(ctx, prototype, class)?;
         let before = data.cell.atoms.replace(Some(atoms));
         assert!(before.is_none(), "data is for one object");
@@ -91,7 +92,7 @@ impl LazyObject {
 
 /// The inside of a lazy object; none of another value.
 fn cell_of<'a>(value: &'a Value<'_>) -> Option<&'a LazyCell> {
-    let user = User::of(value.ctx());
+    let user = runtime::peek_user(value.ctx());
     // SAFETY: objects of our class carry a `LazyCell` from their making to their end, and `value` keeps this one alive.
     unsafe { qjs::JS_GetOpaque(value.as_raw(), user.state.lazy_class.get()).cast::<LazyCell>().as_ref() }
 }

@@ -127,10 +127,10 @@ impl Call {
         Rc::get_mut(call).expect("nobody has it before its response object")
     }
 
-    /// Where what happens to the request goes; nowhere when it cannot be sent.
+    /// The request, and where what happens to it goes; nowhere when it cannot be sent.
     #[inline(always)]
-    pub fn place(&mut self) -> Option<&mut Exchange> {
-        self.exchange.as_mut()
+    pub fn parts(&mut self) -> (&PreparedRequest, Option<&mut Exchange>) {
+        (&self.prepared, self.exchange.as_mut())
     }
 
     /// The last exchange is over. Counts its body in the user's memory as long as the response lives: one that does not

@@ -17,7 +17,6 @@ use wire::{Payload, Segment};
 use super::call::{PreparedRequest, RequestArgs};
 use super::intake::Intake;
 use super::params::Params;
-use crate::http::common::url::Target;
 
 /// Bodies up to this length, which are copied rather than lent, may be kept.
 const SHORT: u64 = 4 << 10;
@@ -36,6 +35,8 @@ pub struct Fixed {
 }
 
 struct LastRequest {
+    /// A text.
+    url: Identity,
     prepared: Rc<PreparedRequest>,
     body: Identity,
     /// None when there were none.
@@ -49,10 +50,12 @@ struct KeptParams {
 
 impl Fixed {
     /// The last request, when this is the same.
-    pub fn request(&self, target: &Rc<Target>, args: &RequestArgs<'_, '_>) -> Option<Rc<PreparedRequest>> {
+    #[inline]
+    pub fn request(&self, args: &RequestArgs<'_, '_>) -> Option<Rc<PreparedRequest>> {
         let last = self.last.borrow();
-        let LastRequest { prepared, body, params } = last.as_ref()?;
-        let same = Rc::ptr_eq(&prepared.sent.target, target)
+        let LastRequest { url, prepared, body, params } = last.as_ref()?;
+        let same = args.url.is_some()
+            && url.is(args.url)
             && prepared.sent.method == args.method
             && body.is(args.body)
             && match (params, given(args.params)) {
@@ -88,9 +91,10 @@ impl Fixed {
                 None => return,
             },
         };
-        if let Some(body) = Identity::of(ctx, args.body) {
+        let url = args.url.filter(|url| url.is_string()).and_then(|url| Identity::of(ctx, Some(url)));
+        if let (Some(url), Some(body)) = (url, Identity::of(ctx, args.body)) {
             // The old one is dropped after the borrow has ended.
-            let old = self.last.borrow_mut().replace(LastRequest { prepared: Rc::clone(prepared), body, params });
+            let old = self.last.borrow_mut().replace(LastRequest { url, prepared: Rc::clone(prepared), body, params });
             drop(old);
         }
     }

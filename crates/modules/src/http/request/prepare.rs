@@ -47,11 +47,10 @@ pub fn prepare<'js>(
     args: &RequestArgs<'_, 'js>,
     purpose: &Purpose<'_, 'js>,
 ) -> Checked<Rc<PreparedRequest>> {
-    let known = args.url.and_then(|url| state.last_url.get(url));
-    let same = known.as_ref().filter(|_| may_repeat(state, purpose)).and_then(|known| state.fixed.request(known, args));
+    let same = if may_repeat(state, purpose) { state.fixed.request(args) } else { None };
     match same {
         Some(same) => allowed(same, purpose),
-        None => prepare_anew(ctx, vu, state, args, purpose, known),
+        None => prepare_anew(ctx, vu, state, args, purpose),
     }
 }
 
@@ -61,7 +60,7 @@ fn may_repeat(state: &HttpState, purpose: &Purpose<'_, '_>) -> bool {
     state.jar.is_empty() && !matches!(purpose, Purpose::Events(_))
 }
 
-/// The same for a request that is not the one that `known` leads to: the target of the last URL, if it is this one's.
+/// The same for a request that is not the last one.
 // Not inlined: its frame of a kilobyte would be touched on the stack of each user.
 #[inline(never)]
 fn prepare_anew<'js>(
@@ -70,20 +69,13 @@ fn prepare_anew<'js>(
     state: &HttpState,
     args: &RequestArgs<'_, 'js>,
     purpose: &Purpose<'_, 'js>,
-    known: Option<Rc<Target>>,
 ) -> Checked<Rc<PreparedRequest>> {
-    let (run, is_known) = (state.run(vu), known.is_some());
-    let (target, template_name) = match known {
+    let run = state.run(vu);
+    let (target, template_name) = match args.url.and_then(|url| state.last_url.get(url)) {
         Some(known) => (known, None),
         None => target(ctx, state, run, args.url)?,
     };
-    let may_repeat = template_name.is_none() && may_repeat(state, purpose);
-    if may_repeat
-        && !is_known
-        && let Some(same) = state.fixed.request(&target, args)
-    {
-        return allowed(same, purpose);
-    }
+    let keeps = template_name.is_none() && may_repeat(state, purpose);
     let params = || params(ctx, state, args, purpose);
     let (body, params) = match purpose {
         Purpose::Response(borrows) => {
@@ -99,7 +91,7 @@ fn prepare_anew<'js>(
     };
     let arguments = Arguments { method: args.method.clone(), target, template_name, body, params };
     let prepared = Rc::new(assemble(vu, state, run, arguments));
-    if may_repeat {
+    if keeps {
         state.fixed.keep(ctx, args, &prepared);
     }
     allowed(prepared, purpose)

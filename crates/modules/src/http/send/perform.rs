@@ -1,8 +1,6 @@
 //! Sends a prepared request and records what happens. Holds no script value, so that the functions that wait,
 //! `asyncRequest` and `batch` share it.
 
-use std::rc::Rc;
-
 use wire::{Client, Exchange, Request};
 
 use super::record::{SincePlan, record, record_unsent};
@@ -13,9 +11,10 @@ use script::Vu;
 
 /// Sends a request and records what happens.
 pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
-    let prepared = Rc::clone(&call.prepared);
-    let (Some(request), Some(place)) = (prepared.sendable(), call.place()) else {
-        return record_unsent(vu, state.run(vu), &prepared);
+    let sender = Sender::of(vu, state);
+    let (prepared, place) = call.parts();
+    let (Some(request), Some(place)) = (prepared.sendable(), place) else {
+        return record_unsent(vu, state.run(vu), prepared);
     };
     if let Some(context) = vu.context().filter(|context| context.limit.is_some()) {
         context.wait_turn().await;
@@ -23,29 +22,33 @@ pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
     if let Intake::Events(events) = &prepared.intake {
         events.ask();
     }
-    let sender = Sender::of(vu, state, &prepared);
-    let before_last = &mut |exchange: &Exchange| sender.record(exchange, false);
+    let before_last = &mut |exchange: &Exchange| sender.record(prepared, exchange, false);
     sender.begin();
-    sender.client.send_into(request, Some(&prepared.jar), before_last, place).await;
+    sender.client(prepared).send_into(request, Some(&prepared.jar), before_last, place).await;
     sender.end(call);
 }
 
 /// Whoever sends one request, from its beginning to its samples.
 pub struct Sender<'a> {
-    /// Sends it.
-    pub client: Rc<Client>,
     vu: &'a Vu,
     run: &'a RunSettings,
-    prepared: &'a PreparedRequest,
     since_plan: SincePlan,
 }
 
 impl<'a> Sender<'a> {
     /// Who will send a request.
     #[inline]
-    pub fn of(vu: &'a Vu, state: &'a HttpState, prepared: &'a PreparedRequest) -> Sender<'a> {
-        let client = prepared.client.as_ref().map_or_else(|| vu.client(), Rc::clone);
-        Sender { client, vu, run: state.run(vu), prepared, since_plan: SincePlan::default() }
+    pub fn of(vu: &'a Vu, state: &'a HttpState) -> Sender<'a> {
+        Sender { vu, run: state.run(vu), since_plan: SincePlan::default() }
+    }
+
+    /// The client that sends this one.
+    #[inline]
+    pub fn client<'b>(&self, prepared: &'b PreparedRequest) -> &'b Client
+    where
+        'a: 'b,
+    {
+        prepared.client.as_ref().unwrap_or_else(|| self.vu.client())
     }
 
     /// The request begins now: it is late by what has passed since it was planned.
@@ -56,15 +59,15 @@ impl<'a> Sender<'a> {
 
     /// Records an exchange. `last`: no other one of the request follows.
     #[inline]
-    pub fn record(&self, exchange: &Exchange, last: bool) {
-        record(self.vu, self.run, self.prepared, exchange, &self.since_plan, last);
+    pub fn record(&self, prepared: &PreparedRequest, exchange: &Exchange, last: bool) {
+        record(self.vu, self.run, prepared, exchange, &self.since_plan, last);
     }
 
     /// The last exchange is over.
     #[inline]
     pub fn end(&self, call: &mut Call) {
         call.end(self.vu);
-        call.exchange().into_iter().for_each(|exchange| self.record(exchange, true));
+        call.exchange().into_iter().for_each(|exchange| self.record(&call.prepared, exchange, true));
     }
 }
 

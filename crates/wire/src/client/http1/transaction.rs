@@ -22,7 +22,7 @@ use crate::client::http1::connection::Connection;
 use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h1::decode::{Fed, Finished, Handling, Place, ResponseReader};
+use crate::h1::decode::{Fed, Finished, Handling, Place, ResponseReader, Unreadable};
 use crate::io::arrival::{Arrival, Moment, TransportError};
 use crate::io::stamps::Tick;
 use crate::io::upload::{Cursor, Upload};
@@ -147,6 +147,15 @@ pub(crate) enum End {
     Failed(Failure),
 }
 
+impl Connection {
+    /// Notes whether a response had a large body that was dropped and could have been without a copy.
+    #[inline]
+    pub(crate) fn note_dropped(&mut self, finished: &Finished, place: &Place) {
+        let is_large = matches!(place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
+        self.drops_much = is_large && finished.has_length && self.transport.drops_uncopied();
+    }
+}
+
 impl Sending {
     #[inline]
     fn sent_at(&self) -> Option<Tick> {
@@ -195,6 +204,12 @@ impl Transaction {
         }
     }
 
+    /// One whose request has been with the kernel since then; `reader` has what the first read of the answer brought.
+    pub(crate) fn sent(at: Tick, reader: ResponseReader) -> Transaction {
+        let (sending, receiving) = (Sending::Sent(at), Receiving::Nothing);
+        Transaction { sending, receiving, reader, is_body_dropped: false, is_checked: false }
+    }
+
     /// Goes on until the exchange is over; `outcome` then says how it went.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, parties: &mut Parties<'_>) -> Poll<End> {
         debug_assert!(self.is_legal(), "only what was answered is cut short");
@@ -232,11 +247,22 @@ impl Transaction {
     }
 
     #[inline]
-    fn write(&mut self, mut unsent: Unsent, cx: &mut Context<'_>, parties: &mut Parties<'_>) {
+    fn write(&mut self, unsent: Unsent, cx: &mut Context<'_>, parties: &mut Parties<'_>) {
         let Parties { connection, io, head, work, .. } = parties;
         let mut upload = Upload::at(head, work.body, unsent.written);
         let sent = connection.transport.poll_send(cx, &io.buffers, &mut upload);
-        unsent.written = upload.cursor();
+        self.wrote(sent, Unsent { written: upload.cursor(), ..unsent });
+    }
+
+    /// What came of the first attempt to write, which reached this place.
+    pub(crate) fn wrote_first(&mut self, sent: Poll<Result<(), TransportError>>, written: Cursor) {
+        if let Sending::UnderWay(unsent) = self.sending {
+            self.wrote(sent, Unsent { written, ..unsent });
+        }
+    }
+
+    #[inline]
+    fn wrote(&mut self, sent: Poll<Result<(), TransportError>>, unsent: Unsent) {
         self.sending = match sent {
             Poll::Ready(Ok(())) => Sending::Sent(Tick::now()),
             // The server may have answered before it closed: what it said is read first. After a hang-up the socket is
@@ -272,22 +298,33 @@ impl Transaction {
                 fed = Ok(reader.skip(arrival.content as u64, place));
                 arrival
             }),
-            None => transport.poll_receive_some(cx, &io.buffers, most, |bytes| match &mut fed {
-                Ok(Fed::More) => fed = reader.feed(bytes, &work.handling, place),
-                Ok(Fed::Complete { surplus }) => *surplus += bytes.len(),
-                Err(_) => {}
+            None => transport.poll_receive_some(cx, &io.buffers, most, |bytes| {
+                reader.feed_one_of(bytes, &mut fed, &work.handling, place);
             }),
         };
+        match arrival {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(arrival) => Poll::Ready(self.take(arrival, fed, parties)),
+        }
+    }
+
+    /// What one read came to, whose bytes have done this to the reader; an end when the exchange is over.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        arrival: Result<Arrival, TransportError>,
+        fed: Result<Fed, Unreadable>,
+        parties: &mut Parties<'_>,
+    ) -> Option<End> {
         let arrival = match arrival {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Ok(arrival)) => arrival,
-            Poll::Ready(Err(error)) => return Poll::Ready(Some(self.read_failed(error))),
+            Ok(arrival) => arrival,
+            Err(error) => return Some(self.read_failed(error)),
         };
         self.note(arrival);
-        if let BodyUse::Stream(sink) = work.handling.body_use {
-            self.tell_sink(&**sink, io, place);
+        if let BodyUse::Stream(sink) = parties.work.handling.body_use {
+            self.tell_sink(&**sink, parties.io, parties.place);
         }
-        Poll::Ready(match fed {
+        match fed {
             Err(why) => Some(End::Failed(failure_map::unreadable(why, self.step()))),
             Ok(Fed::Complete { surplus }) => Some(End::Complete { clean: surplus == 0 && !arrival.closed }),
             Ok(Fed::More) if arrival.closed => Some(self.closed(parties.place)),
@@ -299,7 +336,7 @@ impl Transaction {
                 }
                 None
             }
-        })
+        }
     }
 
     fn note(&mut self, arrival: Arrival) {
@@ -371,11 +408,11 @@ impl Transaction {
             Some(_) => Moment::place(last, &io.stamps, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
-        let mut drops = false;
+        connection.drops_much = false;
         let (keep, marks, ended) = match (end, self.reader.finished()) {
-            (End::Complete { clean }, Some(Finished { keep_alive, has_length, marks, .. })) => {
-                drops = *has_length && connection.transport.drops_uncopied();
-                (*keep_alive && clean && sent_at.is_some(), *marks, last)
+            (End::Complete { clean }, Some(finished)) => {
+                connection.note_dropped(finished, place);
+                (finished.keep_alive && clean && sent_at.is_some(), finished.marks, last)
             }
             (End::Complete { .. }, None) => unreachable!("the reader reported a complete response"),
             (End::Failed(failure), _) => {
@@ -383,8 +420,6 @@ impl Transaction {
                 (false, Marks::default(), None)
             }
         };
-        connection.drops_much =
-            drops && matches!(place, Ok(Response { body: Body::Discarded(bytes), .. }) if *bytes >= LARGE_BODY);
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
         if self.is_checked

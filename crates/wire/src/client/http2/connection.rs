@@ -9,7 +9,7 @@ use std::io::IoSlice;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker, ready};
 
-use crate::client::http1::connection::{Connection, ConnectionInfo};
+use crate::client::http1::connection::{Connection, ConnectionFacts, ConnectionInfo};
 use crate::client::http2::relief::{self, SocketWaker};
 use crate::client::worker::context::IoContext;
 use crate::client::worker::keeper::MayIdle;
@@ -34,7 +34,7 @@ pub(crate) struct SharedConnection {
     session: RefCell<Http2Session>,
     transport: RefCell<Transport>,
     buffers: Rc<Buffers>,
-    info: ConnectionInfo,
+    facts: Rc<ConnectionFacts>,
     was_used: Cell<bool>,
     ended: RefCell<Option<Ending>>,
     /// Reads that brought something, and when the last of them did.
@@ -71,12 +71,12 @@ pub(crate) enum Drive {
 impl SharedConnection {
     /// Speaks HTTP/2 on a connection that carried nothing yet. What it begins with goes out with the first request.
     pub(crate) fn begin(io: &IoContext, connection: Connection) -> Rc<SharedConnection> {
-        let Connection { transport, info, timer, .. } = connection;
+        let Connection { transport, facts, timer, .. } = connection;
         let shared = Rc::new(SharedConnection {
             session: RefCell::new(Http2Session::new()),
             transport: RefCell::new(transport),
             buffers: io.buffers.clone(),
-            info,
+            facts,
             was_used: Cell::new(false),
             ended: RefCell::default(),
             last: Cell::default(),
@@ -93,7 +93,7 @@ impl SharedConnection {
     /// What is known of it, for the next exchange.
     pub(crate) fn info(&self) -> ConnectionInfo {
         let reused = self.was_used.replace(true);
-        ConnectionInfo { reused, ..self.info.clone() }
+        ConnectionInfo { facts: Rc::clone(&self.facts), reused, kernel_stamps: false }
     }
 
     /// Its streams. Not to be held while the connection is polled.

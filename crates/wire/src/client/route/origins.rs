@@ -255,7 +255,7 @@ mod tests {
             let io = IoContext::new(StepLimits::default(), None);
             let opened = connect::open(&io, &origin.endpoint, &route, end, &mut Timings::default()).await;
             let connection = opened.unwrap_or_else(|unopened| panic!("{}", unopened.failure));
-            assert!(connection.info.remote.is_some_and(|peer| peer.is_ipv4()));
+            assert!(connection.facts.remote.is_some_and(|peer| peer.is_ipv4()));
         });
     }
 
