@@ -3,7 +3,7 @@
 //! It turns inside the user's coroutine after the script's function has returned, until nothing is pending: then, as in
 //! k6, the iteration is over. No borrow of its cells is held while JavaScript runs.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -45,6 +45,9 @@ type Armed = (Instant, Pin<Box<tokio::time::Sleep>>);
 /// Pending work of one user.
 #[derive(Default)]
 pub struct EventLoop {
+    /// Something may be pending: nearly all iterations need not look into what follows.
+    was_used: Cell<bool>,
+    has_outgoing: Cell<bool>,
     timers: Timers,
     futures: RefCell<Vec<Pending>>,
     settled: RefCell<VecDeque<Settle>>,
@@ -107,6 +110,7 @@ impl EventLoop {
             settle
         };
         let woken = Arc::new(Woken { flag: AtomicBool::new(true), parent: std::sync::Mutex::new(None) });
+        self.was_used.set(true);
         self.futures.borrow_mut().push(Pending { future: Box::pin(settle_later), woken });
         Ok(promise)
     }
@@ -121,6 +125,7 @@ impl EventLoop {
         delay_ms: f64,
         repeat: bool,
     ) -> rquickjs::Result<u32> {
+        self.was_used.set(true);
         self.timers.add(ctx, memory, call, delay_ms, repeat)
     }
 
@@ -131,18 +136,20 @@ impl EventLoop {
 
     /// Waits for this source as long as it is not over; the iteration does not end before.
     pub fn add_source(&self, source: Rc<dyn Source>) {
+        self.was_used.set(true);
         self.sources.borrow_mut().push(source);
     }
 
     /// Has something written when the user waits next.
     pub fn add_outgoing(&self, outgoing: Rc<dyn Outgoing>) {
+        self.has_outgoing.set(true);
         self.outgoing.borrow_mut().push(outgoing);
     }
 
     /// Writes what was queued, before the user waits for something else.
     #[inline]
     pub(crate) fn flush_outgoing(&self) {
-        if !self.outgoing.borrow().is_empty() {
+        if self.has_outgoing.take() {
             let outgoing = std::mem::take(&mut *self.outgoing.borrow_mut());
             outgoing.iter().for_each(|one| one.flush_now());
         }
@@ -153,7 +160,15 @@ impl EventLoop {
     pub(crate) fn is_quiet(&self, ctx: &Ctx<'_>) -> bool {
         // SAFETY: the runtime is live and this is its thread.
         let has_jobs = unsafe { qjs::JS_IsJobPending(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
-        !has_jobs && self.is_idle() && self.rejections.borrow().is_empty()
+        !has_jobs && (!self.was_used.get() || self.has_settled())
+    }
+
+    /// The same of all but jobs, looked at.
+    #[inline(never)]
+    fn has_settled(&self) -> bool {
+        let has_settled = self.is_idle() && self.rejections.borrow().is_empty();
+        self.was_used.set(!has_settled);
+        has_settled
     }
 
     /// Whether a timer, a native future or a source is pending.
@@ -305,6 +320,7 @@ impl EventLoop {
         if is_handled {
             self.remove_rejection(&promise);
         } else {
+            self.was_used.set(true);
             self.rejections.borrow_mut().push((promise, Persistent::save(ctx, reason)));
         }
     }

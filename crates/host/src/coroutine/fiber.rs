@@ -207,12 +207,15 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     #[inline]
     pub fn attend(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let State::Asking(mut wait) = self.state else { return Poll::Ready(()) };
-        let resume = if self.switch.stop.watch(cx.waker()) {
+        let resume = if self.switch.stop.is_set() {
             Resume::Stopped
         } else {
             // SAFETY: the coroutine is suspended in `block_on`, whose frame holds the pointee; nobody else uses it.
-            ready!(unsafe { wait.as_mut() }.poll(cx));
-            Resume::Ready
+            let is_pending = unsafe { wait.as_mut() }.poll(cx).is_pending();
+            if is_pending && !self.switch.stop.watch(cx.waker()) {
+                return Poll::Pending;
+            }
+            if is_pending { Resume::Stopped } else { Resume::Ready }
         };
         self.state = State::Answered(resume);
         Poll::Ready(())

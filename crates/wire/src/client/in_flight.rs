@@ -23,7 +23,7 @@ use crate::client::worker::context::IoContext;
 use crate::failure::Step;
 use crate::failure_map;
 use crate::h1::decode::{Fed, ResponseReader};
-use crate::io::arrival::{Arrival, Moment};
+use crate::io::arrival::{Arrival, Moment, TransportError};
 use crate::io::stamps::Tick;
 use crate::io::upload::{Cursor, Upload};
 use crate::payload::Payload;
@@ -87,15 +87,19 @@ impl<'a> InFlight<'a> {
             Some((head, Kept::Own(connection))) if may_be_plain(&client.worker.io, request, &connection) => {
                 self.write(cx, head, connection, clock);
             }
-            kept => {
-                let task = self.task.take().expect("it begins once");
-                self.state = State::Long(match kept {
-                    Some((head, Kept::Own(connection))) => Box::pin(task.send_leased(head, connection, clock)),
-                    Some((head, Kept::Shared(seat))) => Box::pin(task.send_shared(head, seat, clock)),
-                    None => Box::pin(task.send(clock)),
-                });
-            }
+            kept => self.begin_long(kept, clock),
         }
+    }
+
+    /// The same for what is not plain, or has no connection yet.
+    #[inline(never)]
+    fn begin_long(&mut self, kept: Option<(PlainHead, Kept)>, clock: HopClock) {
+        let task = self.task.take().expect("it begins once");
+        self.state = State::Long(match kept {
+            Some((head, Kept::Own(connection))) => Box::pin(task.send_leased(head, connection, clock)),
+            Some((head, Kept::Shared(seat))) => Box::pin(task.send_shared(head, seat, clock)),
+            None => Box::pin(task.send(clock)),
+        });
     }
 
     /// Writes a plain request.
@@ -112,9 +116,7 @@ impl<'a> InFlight<'a> {
         }
         let at = upload.cursor();
         let task = self.task.take().expect("it is not over");
-        let mut leased = Leased::new(io, &task.outgoing(&clock), connection, clock.asked);
-        leased.wrote_first(written, at);
-        self.state = State::Long(Box::pin(task.go_on_leased(head, (leased, None), clock)));
+        self.state = State::Long(task.go_on_writing(head, connection, clock, (written, at)));
     }
 }
 
@@ -247,6 +249,20 @@ impl<'a> Task<'a> {
                 Box::pin(self.go_on_leased(head, (leased, end), clock))
             }
         }
+    }
+
+    /// Goes on with a plain request that was not written at once.
+    #[cold]
+    fn go_on_writing(
+        self,
+        head: PlainHead,
+        connection: Box<Connection>,
+        clock: HopClock,
+        (written, at): (Poll<Result<(), TransportError>>, Cursor),
+    ) -> Long<'a> {
+        let mut leased = Leased::new(&self.client.worker.io, &self.outgoing(&clock), connection, clock.asked);
+        leased.wrote_first(written, at);
+        Box::pin(self.go_on_leased(head, (leased, None), clock))
     }
 
     /// A plain request as it goes out.

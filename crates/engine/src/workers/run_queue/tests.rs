@@ -165,6 +165,19 @@ fn each_kind_of_work_is_done_for_all_before_the_next() {
     assert_eq!(*diary.borrow(), expected);
 }
 
+#[test]
+fn the_next_group_comes_when_this_one_has_run_and_sent() {
+    let (queue, diary) = (RunQueue::new(|| {}), Diary::default());
+    for _ in 0..=GROUP {
+        queue.add(Asking(Rc::clone(&diary), vec![["runs", "sends", "receives"]], 0));
+    }
+    FakeClock::new().run(queue.join());
+    let first_of = |kind| diary.borrow().iter().position(|done| *done == kind).unwrap();
+    let in_group = diary.borrow()[..2 * GROUP].iter().filter(|done| **done == "runs").count();
+    assert_eq!((first_of("sends"), in_group), (GROUP, GROUP), "one run is left for the second group");
+    assert_eq!(diary.borrow()[2 * GROUP], "runs");
+}
+
 /// Asks for what is there at once.
 struct Hasty(Diary, u32);
 
