@@ -189,17 +189,17 @@ pub enum IterationEnd {
     Completed,
     /// Cut short by its `Interrupt`: no iteration metrics.
     Interrupted,
-    /// Neither.
+    /// Something else: the user was lost, or ends the test.
     Rare(Box<RareEnd>),
 }
 
 impl IterationEnd {
-    /// See `RareEnd::Lost`.
+    /// The user is lost; the text says who and where.
     pub fn lost(text: String) -> IterationEnd {
         IterationEnd::Rare(Box::new(RareEnd::Lost(text)))
     }
 
-    /// See `RareEnd::AbortTest`.
+    /// The whole test is to end, with this message.
     pub fn abort_test(message: String) -> IterationEnd {
         IterationEnd::Rare(Box::new(RareEnd::AbortTest(message)))
     }

@@ -87,7 +87,7 @@ enum NextTurn {
 
 /// How a turn left its user.
 #[derive(PartialEq, Eq)]
-enum Turn {
+enum TurnEnd {
     /// With another turn to come, or at its end.
     Goes,
     /// Waiting for its waker.
@@ -320,7 +320,7 @@ impl RunQueue {
                 continue;
             };
             // Only who is left waiting may have used up the budget.
-            if self.resume(&mut rows[user], user) == Turn::Waits && !has_budget_remaining() {
+            if self.resume(&mut rows[user], user) == TurnEnd::Waits && !has_budget_remaining() {
                 break;
             }
         }
@@ -378,26 +378,26 @@ impl RunQueue {
 
     /// A turn of the user of this row, whose number is `at`.
     #[inline(always)]
-    fn resume(&self, place: &mut Option<Box<Row<dyn Resumable>>>, at: usize) -> Turn {
-        let Some(row) = place else { return Turn::Goes };
+    fn resume(&self, place: &mut Option<Box<Row<dyn Resumable>>>, at: usize) -> TurnEnd {
+        let Some(row) = place else { return TurnEnd::Goes };
         self.local.queue.borrow_mut().is_woken[at] = false;
         loop {
             let context = &mut Context::from_waker(&row.waker);
             match row.next {
                 NextTurn::Resume => match row.user.resume(context) {
                     Progress::Asks => row.next = NextTurn::Begin,
-                    Progress::Waits => return Turn::Waits,
+                    Progress::Waits => return TurnEnd::Waits,
                     Progress::Over(()) => {
                         debug_assert!(self.left.get() > 0, "each user ends once");
                         self.left.set(self.left.get() - 1);
                         *place = None;
-                        return Turn::Goes;
+                        return TurnEnd::Goes;
                     }
                 },
                 work => match row.user.attend(context) {
                     Poll::Pending => {
                         row.next = NextTurn::Attend;
-                        return Turn::Waits;
+                        return TurnEnd::Waits;
                     }
                     Poll::Ready(()) => {
                         row.next = NextTurn::Resume;
@@ -409,7 +409,7 @@ impl RunQueue {
                 },
             }
             self.local.queue.borrow_mut().add_again(at);
-            return Turn::Goes;
+            return TurnEnd::Goes;
         }
     }
 }

@@ -75,7 +75,7 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
         (None, Ok(url)) => url,
     };
     let client = vu.client();
-    let opening = vu.block_on(ctx, channel::open(&client, plan, url))?;
+    let opening = vu.block_on(ctx, channel::open(client, plan, url))?;
     vu.count_data(opening.bytes_sent, opening.bytes_received);
     let Opening { outcome, answer, agreed, .. } = opening;
     match (outcome, answer) {

@@ -1,22 +1,23 @@
 //! A request on its way, as one future.
 //!
 //! A plain request over a kept connection of HTTP/1.1, which is nearly each of a load test, is one write and one read,
-//! and there is no future inside. Whatever turns out to be more becomes a boxed one and goes on from where it is:
-//! what was not written at once and what was not answered by one read as a `Transaction`, and the rest (a connection,
-//! HTTP/2, a redirect, cookies, a body to decode, another try) as it was said in `exchange` and `hops`. A request begins
-//! with the first poll, not before: users who ask in the same turn are sent one after the other, and none of them has
-//! begun while others are sent.
+//! and there is no future inside. Whatever turns out to be more becomes a boxed one and goes on from where it is: what
+//! was not written at once and what was not answered by one read as a `Transaction`, and the rest (a connection,
+//! HTTP/2, a redirect, cookies, a body to decode, another try) as `exchange` and `hops` say. A request begins with the
+//! first poll, not before: users who ask in the same turn are sent one after the other, and none of them has begun
+//! while others are sent.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use super::{Client, HopClock, is_all};
-use crate::client::exchange::{Exchange, FirstRead, Lease, Leased, Outgoing, attempt_http2, exchange_anew};
+use crate::client::exchange::{Exchange, Outgoing, attempt_http2, exchange_anew};
 use crate::client::http1::connection::Connection;
 use crate::client::http1::transaction::{End, Outcome, Transaction};
 use crate::client::http2::pool::Seat;
 use crate::client::known_requests::PlainHead;
+use crate::client::lease::{FirstRead, Lease, Leased};
 use crate::client::pool::Kept;
 use crate::client::redirect::Hop;
 use crate::client::worker::context::IoContext;
@@ -116,12 +117,12 @@ impl<'a> InFlight<'a> {
         }
         let at = upload.cursor();
         let task = self.task.take().expect("it is not over");
-        self.state = State::Long(task.go_on_writing(head, connection, clock, (written, at)));
+        self.state = State::Long(task.go_on_writing(head, connection, clock, written, at));
     }
 }
 
-/// Whether one write and one read may do. No limit of a step, no stamp of the departure, nobody who takes the body while
-/// it arrives, and no large body that is better dropped uncopied.
+/// Whether one write and one read may do. No limit of a step, no stamp of the departure, nobody who takes the body
+/// while it arrives, and no large body that is better dropped uncopied.
 #[inline]
 fn may_be_plain(io: &IoContext, request: &Request, connection: &Connection) -> bool {
     let is_limited = io.limits.read.is_some() || io.limits.write.is_some();
@@ -147,7 +148,7 @@ impl Future for InFlight<'_> {
                 Answered::Whole => return Poll::Ready(()),
                 Answered::More(rest) => {
                     let task = this.task.take().expect("it is over once");
-                    this.state = State::Long(task.go_on(plain, rest));
+                    this.state = State::Long(task.go_on(plain, *rest));
                 }
             }
         }
@@ -234,19 +235,19 @@ impl Plain<'_> {
 impl<'a> Task<'a> {
     /// Goes on with a plain request that turned out to be more.
     #[cold]
-    fn go_on(self, plain: &mut Plain<'a>, rest: Box<More>) -> Long<'a> {
+    fn go_on(self, plain: &mut Plain<'a>, rest: More) -> Long<'a> {
         let (head, clock, lease) = (plain.head.take(), plain.clock, plain.lease.hand_over());
         let of = |reader| Leased::begun(lease, Transaction::sent(plain.sent, reader), clock.asked);
-        match *rest {
+        match rest {
             More::Follow(marks) => Box::pin(self.go_on_from_head(head, Some(marks), clock)),
             More::Late => {
                 let end = End::Failed(failure_map::timeout(Step::Wait));
-                Box::pin(self.go_on_leased(head, (of(ResponseReader::default()), Some(end)), clock))
+                Box::pin(self.go_on_leased(head, of(ResponseReader::default()), Some(end), clock))
             }
             More::Read(reader, read) => {
                 let (mut leased, out) = (of(reader), self.outgoing(&clock));
                 let end = leased.take(read, head.head(), &out, self.exchange);
-                Box::pin(self.go_on_leased(head, (leased, end), clock))
+                Box::pin(self.go_on_leased(head, leased, end, clock))
             }
         }
     }
@@ -258,11 +259,12 @@ impl<'a> Task<'a> {
         head: PlainHead,
         connection: Box<Connection>,
         clock: HopClock,
-        (written, at): (Poll<Result<(), TransportError>>, Cursor),
+        written: Poll<Result<(), TransportError>>,
+        at: Cursor,
     ) -> Long<'a> {
         let mut leased = Leased::new(&self.client.worker.io, &self.outgoing(&clock), connection, clock.asked);
         leased.wrote_first(written, at);
-        Box::pin(self.go_on_leased(head, (leased, None), clock))
+        Box::pin(self.go_on_leased(head, leased, None, clock))
     }
 
     /// A plain request as it goes out.
@@ -285,11 +287,11 @@ impl<'a> Task<'a> {
     /// Sends on a kept connection of HTTP/1.1 what one write and one read will not do for.
     async fn send_leased(self, head: PlainHead, connection: Box<Connection>, clock: HopClock) {
         let leased = Leased::new(&self.client.worker.io, &self.outgoing(&clock), connection, clock.asked);
-        self.go_on_leased(head, (leased, None), clock).await;
+        self.go_on_leased(head, leased, None, clock).await;
     }
 
     /// Goes on with an exchange that has begun, or has ended so.
-    async fn go_on_leased(self, head: PlainHead, (mut leased, end): (Leased<'a>, Option<End>), clock: HopClock) {
+    async fn go_on_leased(self, mut head: PlainHead, mut leased: Leased<'a>, end: Option<End>, clock: HopClock) {
         let out = self.outgoing(&clock);
         let end = match end {
             Some(end) => end,
@@ -300,7 +302,6 @@ impl<'a> Task<'a> {
         if let Some(marks) = marks
             && is_all(self.exchange, marks)
         {
-            let mut head = head;
             return head.give_back(&self.client.worker.io);
         }
         Box::pin(self.go_on_from_head(head, marks, clock)).await;

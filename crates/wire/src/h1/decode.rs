@@ -6,13 +6,11 @@
 //! chunks; what a head may be is in `response_head` and `response_facts`. Invariant: bytes after the end of the
 //! response are never taken; they are reported, so that the connection is dropped.
 
-use std::rc::Rc;
-
 use bytes::Bytes;
 
 use super::body_decoder::BodyDecoder;
 use super::framing::BodyFraming;
-use super::known_heads::KnownHeads;
+use super::handling::Handling;
 use super::partial_head::PartialHead;
 use super::response_facts::Facts;
 use super::response_head::{parse_head, unfold};
@@ -20,21 +18,10 @@ use crate::Role;
 use crate::failure::Failure;
 use crate::request::{BodySink, BodyUse};
 use crate::response::{Body, Content, Marks, Response};
-use crate::room::{Held, NoRoom, Room};
+use crate::room::{Held, NoRoom};
 
 /// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
 const MAX_RESERVE: u64 = 1 << 20;
-
-/// What a response answers, and what is done with its body.
-#[derive(Clone, Copy)]
-pub(crate) struct Handling<'a> {
-    /// The request was HEAD, or asks for a tunnel: whatever the head says, there is no body.
-    pub(crate) is_bodiless: bool,
-    pub(crate) body_use: &'a BodyUse,
-    /// Where a body that is kept finds room.
-    pub(crate) room: &'a Rc<Room>,
-    pub(crate) heads: &'a KnownHeads,
-}
 
 /// How far one response has come. Small, because each exchange makes one and most are over after one piece.
 #[derive(Default)]
@@ -341,22 +328,6 @@ impl ResponseReader {
     }
 }
 
-impl Handling<'_> {
-    /// A body of known length that is kept and lies complete in the input: its length.
-    #[inline]
-    fn whole_length(&self, facts: &Facts, input: &[u8]) -> Option<usize> {
-        if self.has_no_body(facts) || facts.chunked || facts.folded || !matches!(self.body_use, BodyUse::Keep) {
-            return None;
-        }
-        let length = usize::try_from(facts.length?).ok()?;
-        (length <= input.len()).then_some(length)
-    }
-
-    fn has_no_body(&self, facts: &Facts) -> bool {
-        self.is_bodiless || facts.status == 204 || facts.status == 304
-    }
-}
-
 fn answer(facts: &Facts, head: Bytes, body: Body) -> Response {
     let proto = if facts.http_10 { "HTTP/1.0" } else { "HTTP/1.1" };
     Response { status: facts.status, proto, head, body }
@@ -371,8 +342,12 @@ fn is_interim(status: u16) -> Result<bool, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
     use crate::failure::{FailureKind, Step};
+    use crate::h1::known_heads::KnownHeads;
+    use crate::room::Room;
 
     fn nothing() -> Place {
         Err(Failure { step: Step::Wait, kind: FailureKind::Other, message: String::from("nothing came") })

@@ -12,6 +12,7 @@ pub mod chunks;
 pub(crate) mod decode;
 pub mod encode;
 pub mod framing;
+pub(crate) mod handling;
 pub(crate) mod known_heads;
 pub mod reason;
 pub mod request_head;

@@ -3,7 +3,8 @@
 
 use bytes::Bytes;
 
-use super::decode::{Fed, Finished, Handling, Place, ResponseReader};
+use super::decode::{Fed, Finished, Place, ResponseReader};
+use super::handling::Handling;
 use super::known_heads::KnownHeads;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::request::BodyUse;

@@ -23,7 +23,7 @@ use crate::client::worker::cancelled::{Cancelled, CancelledCounter};
 use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::h1::decode::Handling;
+use crate::h1::handling::Handling;
 use crate::io::socket::Socket;
 use crate::io::stamps::Tick;
 use crate::io::timer;
