@@ -105,19 +105,21 @@ impl<'a> InFlight<'a> {
 
     /// Writes a plain request.
     #[inline]
-    fn write(&mut self, cx: &mut Context<'_>, head: PlainHead, mut connection: Box<Connection>, clock: HopClock) {
+    fn write(&mut self, cx: &mut Context<'_>, head: PlainHead, connection: Box<Connection>, clock: HopClock) {
         let task = self.task.as_ref().expect("it is not over");
         let io = &task.client.worker.io;
+        // Before anything is written: it tells by the bytes sent since then whether a request was cut short.
+        let mut lease = Lease::of(io, connection);
         let body = task.request.body.as_ref().map_or(&[][..], Payload::segments);
         let mut upload = Upload::at(head.head().bytes, body, Cursor::default());
-        let written = connection.transport.poll_send(cx, &io.buffers, &mut upload);
+        let written = lease.connection().transport.poll_send(cx, &io.buffers, &mut upload);
         if let Poll::Ready(Ok(())) = written {
-            self.state = State::Plain(Plain { lease: Lease::of(io, connection), head, clock, sent: Tick::now() });
+            self.state = State::Plain(Plain { lease, head, clock, sent: Tick::now() });
             return;
         }
         let at = upload.cursor();
         let task = self.task.take().expect("it is not over");
-        self.state = State::Long(task.go_on_writing(head, connection, clock, written, at));
+        self.state = State::Long(task.go_on_writing(head, lease, clock, written, at));
     }
 }
 
@@ -257,12 +259,13 @@ impl<'a> Task<'a> {
     fn go_on_writing(
         self,
         head: PlainHead,
-        connection: Box<Connection>,
+        mut lease: Lease<'a>,
         clock: HopClock,
         written: Poll<Result<(), TransportError>>,
         at: Cursor,
     ) -> Long<'a> {
-        let mut leased = Leased::new(&self.client.worker.io, &self.outgoing(&clock), connection, clock.asked);
+        let transaction = Transaction::new(lease.connection(), &self.client.worker.io, &self.outgoing(&clock).work);
+        let mut leased = Leased::begun(lease, transaction, clock.asked);
         leased.wrote_first(written, at);
         Box::pin(self.go_on_leased(head, leased, None, clock))
     }

@@ -27,29 +27,48 @@ pub type RequestTags = Rc<[(Arc<str>, Arc<str>)]>;
 /// Distinct tag sets kept by a worker.
 const KEPT: usize = 8192;
 
-/// The series of the phases behind that of the duration, in k6's order.
-const PHASES: [MetricId; 6] = [
-    builtin::HTTP_REQ_BLOCKED,
-    builtin::HTTP_REQ_CONNECTING,
-    builtin::HTTP_REQ_TLS_HANDSHAKING,
-    builtin::HTTP_REQ_SENDING,
-    builtin::HTTP_REQ_WAITING,
-    builtin::HTTP_REQ_RECEIVING,
-];
+macro_rules! measured {
+    ($($metric:ident = $of:expr;)*) => {
+        /// The metrics whose samples are measured.
+        const MEASURED: &[MetricId] = &[$(builtin::$metric),*];
 
-/// Ties the series of one tag set, resolved in k6's order. `http_req_failed` gets no sample when nobody judges the
-/// answer.
+        /// The samples of those metrics, in nanoseconds.
+        #[inline(always)]
+        fn measured(timings: &Timings) -> [u64; MEASURED.len()] {
+            [$({
+                let of: fn(&Timings) -> u64 = $of;
+                of(timings)
+            }),*]
+        }
+    };
+}
+
+// The measured samples of an exchange, in k6's order.
+measured! {
+    HTTP_REQ_DURATION = |took| ns(took.sending) + ns(took.waiting) + ns(took.receiving);
+    HTTP_REQ_BLOCKED = |took| ns(took.blocked);
+    HTTP_REQ_CONNECTING = |took| ns(took.connecting);
+    HTTP_REQ_TLS_HANDSHAKING = |took| ns(took.tls_handshaking);
+    HTTP_REQ_SENDING = |took| ns(took.sending);
+    HTTP_REQ_WAITING = |took| ns(took.waiting);
+    HTTP_REQ_RECEIVING = |took| ns(took.receiving);
+}
+
+/// Ties the series of one tag set, resolved in k6's order. The duration is a row of the table of requests, too.
+/// `http_req_failed` gets no sample when nobody judges the answer.
 fn resolve_series(recorder: &Recorder, tags: &TagSet, key: &Key) -> Bundle {
     let requests = match key.error_kind() {
         Some(error) => recorder.series_of_error(builtin::HTTP_REQS, tags, &error),
         None => recorder.series(builtin::HTTP_REQS, tags),
     };
-    let durations = recorder.series_of_request(builtin::HTTP_REQ_DURATION, tags, &key.request_kind(tags));
-    let phases = PHASES.map(|metric| recorder.series(metric, tags));
+    let measured = MEASURED.iter().map(|metric| match *metric {
+        builtin::HTTP_REQ_DURATION => recorder.series_of_request(*metric, tags, &key.request_kind(tags)),
+        metric => recorder.series(metric, tags),
+    });
+    let measured: Vec<Member> = measured.map(Member::Measured).collect();
     let failed = key.expected.map(|expected| {
         Member::Constant(recorder.series(builtin::HTTP_REQ_FAILED, tags), f64::from(u8::from(!expected)))
     });
-    let measured = [durations].into_iter().chain(phases).map(Member::Measured);
     let members = [Member::Constant(requests, 1.0)].into_iter().chain(measured).chain(failed);
     recorder.bundle_of(&members.collect::<Vec<Member>>())
 }
@@ -404,18 +423,7 @@ fn epoch_ns(time: SystemTime) -> u64 {
 /// Adds the samples of an exchange that ended then.
 #[inline]
 pub fn add(recorder: &Recorder, series: Bundle, timings: &Timings, ended_at: SystemTime) {
-    let (sending, waiting, receiving) = (ns(timings.sending), ns(timings.waiting), ns(timings.receiving));
-    // In the order of `resolve_series`.
-    let durations = [
-        sending + waiting + receiving,
-        ns(timings.blocked),
-        ns(timings.connecting),
-        ns(timings.tls_handshaking),
-        sending,
-        waiting,
-        receiving,
-    ];
-    recorder.add_durations(series, &durations, || epoch_ns(ended_at));
+    recorder.add_durations(series, &measured(timings), || epoch_ns(ended_at));
 }
 
 #[cfg(test)]
