@@ -6,6 +6,7 @@
 mod codings;
 mod cookies;
 mod credentials;
+mod cut_short;
 mod limits;
 mod names;
 mod proxies;
