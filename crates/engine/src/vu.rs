@@ -182,14 +182,14 @@ pub struct Iteration {
     pub planned: Duration,
 }
 
-/// How an iteration ended. What is rare is boxed: handed on with each iteration, an end should fit into registers.
+/// How an iteration ended. What is rare is boxed, so that the usual end fits into registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum IterationEnd {
     /// Ran to its end, also when the script threw (k6 counts it as completed).
     Completed,
     /// Cut short by its `Interrupt`: no iteration metrics.
     Interrupted,
-    /// Something else: the user was lost, or ends the test.
+    /// The user was lost, or its script ended the test.
     Rare(Box<RareEnd>),
 }
 
@@ -205,7 +205,7 @@ impl IterationEnd {
     }
 }
 
-/// An end that is neither usual nor the engine's doing.
+/// An end that few iterations have: the user was lost, or its script ended the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RareEnd {
     /// Was to be cut short and could not be: the user is stuck for good, with whatever it holds. Counts as interrupted.

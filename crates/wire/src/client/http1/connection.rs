@@ -14,7 +14,7 @@ use crate::transport::Transport;
 /// Facts of the connection an exchange used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionInfo {
-    /// Shared by its exchanges: copied for each, they would be a tenth of what an exchange costs.
+    /// Shared by its exchanges instead of copied for each.
     pub(crate) facts: Rc<ConnectionFacts>,
     /// Whether an earlier exchange used it already.
     pub reused: bool,
