@@ -150,6 +150,74 @@ fn a_text_is_spread_by_its_characters() {
     assert_eq!(eval::<String>("JSON.stringify({ ...'ab' })"), r#"{"0":"a","1":"b"}"#);
 }
 
+/// `find.patch`, and whatever else of the engine calls back in a loop: each place of these loops is interrupted, and no
+/// item loses a count.
+#[test]
+fn loops_of_the_engine_can_be_interrupted_anywhere() {
+    /// The engine asks every 10,000 calls and turns of loops; none of these loops has more places than this.
+    const PLACES: usize = 40;
+    let endless = [
+        "items.find(() => false)",
+        "items.findLast(() => false)",
+        "items.findIndex(() => false)",
+        "items.findLastIndex(() => false)",
+        "items.every(() => true)",
+        "items.some(() => false)",
+        "items.forEach(() => {})",
+        "items.map((item) => [item])",
+        "items.filter(() => true)",
+        "items.flatMap((item) => [item])",
+        "items.reduce((all, item) => [all, item])",
+        "items.reduceRight((all, item) => [all, item])",
+        "items.includes({})",
+        "items.indexOf({})",
+        "items.lastIndexOf({})",
+        "items.toSorted((one, other) => other.a - one.a)",
+        "for (const name in Object.create(items)) [name, items[name]]",
+        "for (const item of new Set(items)) [item]",
+        "class A extends Array { constructor(...all) { super(...all) } }; new A(...items)",
+        "items[0] instanceof function () {}.bind({})",
+        "Object.prototype.isPrototypeOf.call(items[0], new Proxy(items[1], {}))",
+        "'abcabc'.replace(/b/g, (found) => [found, ...items])",
+        "JSON.parse('[{}, {}]', (name, value) => [name, value, ...items])",
+        "Array.from(items, (item) => [item])",
+        "(function* () { try { yield* items } finally { [...items] } })().next()",
+    ];
+    for text in endless {
+        for place in 0..PLACES {
+            interrupted(place, text);
+        }
+    }
+}
+
+/// Repeats what a text does, after so many calls, until the engine asks for the first time, and looks at the items that
+/// it was done to.
+fn interrupted(calls: usize, text: &str) {
+    unsafe extern "C" fn at_once(_: *mut qjs::JSRuntime, _: *mut qjs::c_void) -> qjs::c_int {
+        1
+    }
+    let (memory, runtime, context) = user();
+    context.with(|ctx| {
+        let made = "const f = () => 0, items = Object.freeze([{ a: 1 }, { a: 2 }, { a: 3 }]), \
+                    known = items.map((item) => new WeakRef(item))";
+        // SAFETY: the context is live, and the handler looks at nothing.
+        unsafe {
+            let context = ctx.as_raw().as_ptr();
+            qjs::JS_AddIntrinsicMapSet(context);
+            qjs::JS_AddIntrinsicWeakRef(context);
+            ctx.eval::<(), _>(made).unwrap();
+            let runtime = qjs::JS_GetRuntime(context);
+            qjs::JS_SetInterruptHandler(runtime, Some(at_once), std::ptr::null_mut());
+        }
+        assert!(ctx.eval::<(), _>(format!("{} for (;;) {{ {text} }}", "f();".repeat(calls))).is_err(), "{text} ended");
+        drop(ctx.catch());
+        let are_whole = "known.every((item, i) => item.deref() === items[i])";
+        assert!(ctx.eval::<bool, _>(are_whole).unwrap(), "{text}, {calls} calls later: an item is gone");
+    });
+    drop((context, runtime));
+    assert_eq!(memory.room(), LIMIT, "{text}, {calls} calls later: each block is given back");
+}
+
 /// `local_times.patch`, `zone_names.patch`, `day_hours.patch`: the test starts itself in a process that is in Vienna.
 #[test]
 #[allow(clippy::disallowed_methods, reason = "the time zone of a process is in its environment")]
