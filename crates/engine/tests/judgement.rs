@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use onrush_engine::health::{ArrivalCounts, Gap, Health, Occupation, WorkerHealth};
-use onrush_engine::judgement::{ClosedLoop, IterationLag, Outputs, Percentile, Throttling};
+use onrush_engine::judgement::{ClosedLoop, IterationLag, MachineFacts, Outputs, Percentile, Throttling};
 use onrush_engine::{Cause, Facts, Finding, Judgement, Severity, Verdict, judge};
 
 /// Two workers on two cores for five seconds; the first as given.
@@ -28,9 +28,17 @@ fn stopped(ms: u64, occupation: Occupation) -> Health {
 }
 
 /// A thousand stamped requests of 100 ms each.
+fn machine() -> MachineFacts {
+    MachineFacts { allowed_cores: 2, ..MachineFacts::default() }
+}
+
+fn on(machine: MachineFacts) -> Facts {
+    Facts { machine, ..facts() }
+}
+
 fn facts() -> Facts {
     let closed = Some(ClosedLoop { waits: 1000.0, spent_ms: 100_000.0 });
-    Facts { requests: 1000, allowed_cores: 2, closed, ..Facts::default() }
+    Facts { requests: 1000, machine: machine(), closed, ..Facts::default() }
 }
 
 /// An arrival rate whose starts were late by this much.
@@ -88,7 +96,9 @@ fn a_full_worker_is_invalid_and_more_workers_help_only_where_there_are_cores() {
         (p99); the target may be faster than these numbers";
     assert_eq!((busy.severity, busy.text.as_str()), (Severity::Invalid, expected));
     assert_eq!(busy.figure, "a worker used 97 % of a core");
-    let advice = |cores| found(&health(0.95, 0.1, 2.0), &Facts { allowed_cores: cores, ..facts() }, Cause::Cpu).advice;
+    let advice = |cores| {
+        found(&health(0.95, 0.1, 2.0), &on(MachineFacts { allowed_cores: cores, ..machine() }), Cause::Cpu).advice
+    };
     assert_eq!(advice(2), "give the generator more cores or a core of its own (taskset), or fewer virtual users");
     assert_eq!(advice(3), "use more workers (--workers): there are 2 for 3 cores");
     assert_eq!(
@@ -208,10 +218,10 @@ fn the_reason_goes_by_what_the_machine_tells() {
         (judgement.findings[0].cause, judgement.findings[0].text.clone())
     };
     let throttling = Throttling { times: 75, time: Some(Duration::from_millis(2500)) };
-    let (cause, text) = first(health(0.1, 1.0, 20.0), Facts { throttling, ..facts() });
+    let (cause, text) = first(health(0.1, 1.0, 20.0), on(MachineFacts { throttling, ..machine() }));
     assert_eq!(cause, Cause::Throttled);
     assert!(text.contains("the CPU limit of its control group held the process up 75 times, 2.5s in all"), "{text}");
-    let (cause, text) = first(health(0.1, 1.0, 20.0), Facts { stolen: Some(0.05), ..facts() });
+    let (cause, text) = first(health(0.1, 1.0, 20.0), on(MachineFacts { stolen: Some(0.05), ..machine() }));
     assert!(cause == Cause::Steal && text.contains("the hypervisor gave 5 % of the machine's CPU time"), "{text}");
     let (cause, text) = first(Health { process_cores: 1.8, ..health(0.8, 1.0, 20.0) }, facts());
     assert!(cause == Cause::Cpu && text.contains("this process used 1.80 of its 2 cores"), "{text}");
@@ -232,10 +242,10 @@ fn the_reason_goes_by_what_the_machine_tells() {
 fn a_cpu_limit_and_much_stolen_time_count_of_themselves() {
     let throttled = |ms| {
         let throttling = Throttling { times: 20, time: Some(Duration::from_millis(ms)) };
-        verdict(&health(0.1, 0.1, 2.0), &Facts { throttling, ..facts() })
+        verdict(&health(0.1, 0.1, 2.0), &on(MachineFacts { throttling, ..machine() }))
     };
     assert_eq!([49, 50].map(throttled), [Verdict::Trusted, Verdict::Suspect]);
-    let stolen = |share| verdict(&health(0.1, 0.1, 2.0), &Facts { stolen: Some(share), ..facts() });
+    let stolen = |share| verdict(&health(0.1, 0.1, 2.0), &on(MachineFacts { stolen: Some(share), ..machine() }));
     assert_eq!([0.099, 0.1].map(stolen), [Verdict::Trusted, Verdict::Suspect]);
 }
 
@@ -304,7 +314,7 @@ fn what_the_machine_ran_out_of_is_named() {
 #[test]
 fn clocks_outputs_and_few_samples() {
     let of = |facts: Facts| causes(&judge(&health(0.1, 0.1, 2.0), &facts));
-    let stepped = |ms| of(Facts { clock_step_ms: ms, ..facts() });
+    let stepped = |ms| of(on(MachineFacts { clock_step_ms: ms, ..machine() }));
     assert_eq!(stepped(-9.9), []);
     assert_eq!([stepped(10.0), stepped(-3_600_000.0)], [[(Cause::ClockStepped, Severity::Suspect)]; 2]);
     let outputs =

@@ -47,13 +47,25 @@ pub(crate) struct WorkerStats {
     pub(crate) tls_failed: Counter,
     pub(crate) cut_short: Counter,
     pub(crate) timed_out: Counter,
-    pub(crate) pool_allocated: Counter,
-    pub(crate) pool_in_use: Counter,
-    pub(crate) pool_reused: Counter,
-    pub(crate) ws_open: Counter,
-    pub(crate) ws_received: Counter,
-    pub(crate) ws_sent: Counter,
-    pub(crate) ws_dropped: Counter,
+    pub(crate) pool: PoolCounters,
+    pub(crate) web_sockets: WebSocketCounters,
+}
+
+/// Buffers that requests are received into.
+#[derive(Debug, Default)]
+pub(crate) struct PoolCounters {
+    pub allocated: Counter,
+    pub in_use: Counter,
+    pub reused: Counter,
+}
+
+/// Connections of WebSocket that are open, and messages.
+#[derive(Debug, Default)]
+pub(crate) struct WebSocketCounters {
+    pub open: Counter,
+    pub received: Counter,
+    pub sent: Counter,
+    pub dropped: Counter,
 }
 
 impl WorkerStats {
@@ -70,13 +82,8 @@ impl WorkerStats {
             tls_failed: Counter::default(),
             cut_short: Counter::default(),
             timed_out: Counter::default(),
-            pool_allocated: Counter::default(),
-            pool_in_use: Counter::default(),
-            pool_reused: Counter::default(),
-            ws_open: Counter::default(),
-            ws_received: Counter::default(),
-            ws_sent: Counter::default(),
-            ws_dropped: Counter::default(),
+            pool: PoolCounters::default(),
+            web_sockets: WebSocketCounters::default(),
         }
     }
 
@@ -156,15 +163,15 @@ impl Stats {
                 "tls_failed": self.sum(|w| w.tls_failed.get()),
             },
             "buffers": {
-                "allocated": self.sum(|w| w.pool_allocated.get()),
-                "in_use": self.sum(|w| w.pool_in_use.get()),
-                "reused": self.sum(|w| w.pool_reused.get()),
+                "allocated": self.sum(|w| w.pool.allocated.get()),
+                "in_use": self.sum(|w| w.pool.in_use.get()),
+                "reused": self.sum(|w| w.pool.reused.get()),
             },
             "websockets": {
-                "open": self.sum(|w| w.ws_open.get()),
-                "messages_received": self.sum(|w| w.ws_received.get()),
-                "messages_sent": self.sum(|w| w.ws_sent.get()),
-                "messages_dropped": self.sum(|w| w.ws_dropped.get()),
+                "open": self.sum(|w| w.web_sockets.open.get()),
+                "messages_received": self.sum(|w| w.web_sockets.received.get()),
+                "messages_sent": self.sum(|w| w.web_sockets.sent.get()),
+                "messages_dropped": self.sum(|w| w.web_sockets.dropped.get()),
             },
             "routes": routes,
         })

@@ -89,7 +89,7 @@ impl ClientContext {
             return Err(SettingsError { message: format!("User-Agent {:?}: {problem}", settings.user_agent) });
         }
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
-        let decoder = RefCell::new(ContentDecoder::new(settings.decode_limits));
+        let decoder = RefCell::new(ContentDecoder::new(settings.sizes.decoded));
         let checker = settings.departures.clone().map(Checker::new);
         let mut io = IoContext::new(settings.limits.clone(), settings.send_buffer);
         io.checker = checker;
@@ -143,13 +143,14 @@ const RECENT: usize = 4;
 impl Client {
     /// A client without connections.
     pub fn new(worker: Rc<ClientContext>) -> Client {
-        let pool = Pool::new(worker.settings.batch.max(1), worker.settings.batch_per_host.max(1));
+        let batch = worker.settings.batch;
+        let pool = Pool::new(batch.in_all.max(1), batch.per_host.max(1));
         let local_ips = &worker.settings.local_ips;
         let turn = if local_ips.is_empty() { 0 } else { CLIENTS.fetch_add(1, Ordering::Relaxed) % local_ips.len() };
         let local = local_ips.get(turn).copied();
         let offers_http2 = Cell::new(worker.settings.http2);
         let (recent, watch, link) = (RefCell::default(), OnceCell::new(), RefCell::default());
-        let room = Room::new(worker.settings.body_limit);
+        let room = Room::new(worker.settings.sizes.kept);
         Client { worker, pool, local, recent, watch, offers_http2, link, room }
     }
 

@@ -20,10 +20,8 @@ pub struct Settings {
     pub hosts: Arc<FixedHosts>,
     /// How other names are resolved.
     pub dns: Dns,
-    /// Addresses never connected to.
-    pub blacklist_ips: Arc<Vec<IpNet>>,
-    /// Names never connected to.
-    pub block_hostnames: Arc<HostPatterns>,
+    /// What is never connected to.
+    pub blocked: Blocked,
     /// Local addresses to connect from, dealt out round robin.
     pub local_ips: Vec<IpAddr>,
     /// Trust, versions, suites, client certificates.
@@ -36,13 +34,9 @@ pub struct Settings {
     /// kernel decides. `None`: 256 KiB where that cannot slow anything down, see `Socket::size_send_buffer`.
     pub send_buffer: Option<usize>,
     /// Concurrent requests of one batch.
-    pub batch: usize,
-    /// Concurrent requests of one batch per host.
-    pub batch_per_host: usize,
-    /// How large a body may become by decoding.
-    pub decode_limits: DecodeLimits,
-    /// Bytes of a body or message that is kept, as it arrives; what is discarded or streamed has no limit.
-    pub body_limit: u64,
+    pub batch: BatchLimits,
+    /// How much of an answer there may be.
+    pub sizes: SizeLimits,
     /// HTTP_PROXY, HTTPS_PROXY, NO_PROXY as the environment gives them (upper or lower case).
     pub proxies: Proxies,
     /// How long single steps may take, beside the time of the whole request.
@@ -58,6 +52,33 @@ pub struct Http2Limits {
     pub connections: usize,
     /// Streams at once on a connection, at least one. The server may allow fewer; `None`: as many as it allows.
     pub streams: Option<usize>,
+}
+
+/// What is never connected to.
+#[derive(Clone, Debug, Default)]
+pub struct Blocked {
+    /// Addresses (`blacklistIPs`).
+    pub addresses: Arc<Vec<IpNet>>,
+    /// Names (`blockHostnames`).
+    pub names: Arc<HostPatterns>,
+}
+
+/// Concurrent requests of one batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchLimits {
+    /// To all hosts together.
+    pub in_all: usize,
+    /// To one host.
+    pub per_host: usize,
+}
+
+/// How much of an answer there may be.
+#[derive(Clone, Copy, Debug)]
+pub struct SizeLimits {
+    /// How large a body may become by decoding.
+    pub decoded: DecodeLimits,
+    /// Bytes of a body or message that is kept, as it arrives; what is discarded or streamed has no limit.
+    pub kept: u64,
 }
 
 /// Time limits of single steps.
@@ -141,17 +162,14 @@ impl Default for Settings {
             user_agent: String::new(),
             hosts: Arc::default(),
             dns: Dns::default(),
-            blacklist_ips: Arc::default(),
-            block_hostnames: Arc::default(),
+            blocked: Blocked::default(),
             local_ips: Vec::new(),
             tls: TlsSettings::default(),
             http2: true,
             no_connection_reuse: false,
             send_buffer: None,
-            batch: 20,
-            batch_per_host: 6,
-            decode_limits: DecodeLimits::default(),
-            body_limit: 1 << 30,
+            batch: BatchLimits { in_all: 20, per_host: 6 },
+            sizes: SizeLimits { decoded: DecodeLimits::default(), kept: 1 << 30 },
             departures: None,
             proxies: Proxies::default(),
             limits: StepLimits::default(),

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use onrush_wire::client::{StreamDial, StreamTls};
 use onrush_wire::link::{Link, LinkSettings};
+use onrush_wire::settings::Blocked;
 use onrush_wire::{FailureKind, Settings};
 use support::tls::{key_for, server_config, trusting};
 use support::{run, settings};
@@ -119,7 +120,10 @@ fn over_tls_from_the_first_byte_and_later() {
 
 #[test]
 fn the_rules_of_the_run_hold() {
-    let blocked = Settings { blacklist_ips: vec!["127.0.0.0/8".parse().unwrap()].into(), ..settings() };
+    let blocked = Settings {
+        blocked: Blocked { addresses: vec!["127.0.0.0/8".parse().unwrap()].into(), ..Blocked::default() },
+        ..settings()
+    };
     let failure = run(blocked, async |client| client.open_stream(&dial("127.0.0.1", 1, None)).await.err().unwrap());
     assert_eq!(failure.kind, FailureKind::BlacklistedIp);
     let (address, server) = serve_tls(b"");

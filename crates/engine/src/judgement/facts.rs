@@ -23,6 +23,17 @@ pub struct Facts {
     pub iteration_lag: Option<IterationLag>,
     /// What the users of the other scenarios did; none without such iterations.
     pub closed: Option<ClosedLoop>,
+    /// What the machine was like.
+    pub machine: MachineFacts,
+    /// What outputs lost.
+    pub outputs: Outputs,
+    /// Percentiles that somebody reads or judges by.
+    pub percentiles: Vec<Percentile>,
+}
+
+/// What the machine gave to the process, and took away, while the scenarios ran.
+#[derive(Clone, Debug, Default)]
+pub struct MachineFacts {
     /// Cores that the process may use.
     pub allowed_cores: usize,
     /// Share of the machine's CPU time that the hypervisor gave to others, where it is notable.
@@ -31,12 +42,8 @@ pub struct Facts {
     pub throttling: Throttling,
     /// How much tasks of the whole machine waited; none where the kernel does not tell.
     pub pressure: Option<Pressure>,
-    /// The largest step of the wall clock while the scenarios ran, in ms, forwards or backwards.
+    /// The largest step of the wall clock, in ms, forwards or backwards.
     pub clock_step_ms: f64,
-    /// What outputs lost.
-    pub outputs: Outputs,
-    /// Percentiles that somebody reads or judges by.
-    pub percentiles: Vec<Percentile>,
 }
 
 /// Planned to real start, in ms.

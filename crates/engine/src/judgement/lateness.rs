@@ -65,8 +65,8 @@ fn full(health: &Health, facts: &Facts) -> Option<Finding> {
         return None;
     }
     let workers = health.workers.len();
-    let advice = if workers < facts.allowed_cores {
-        format!("use more workers (--workers): there are {workers} for {} cores", facts.allowed_cores)
+    let advice = if workers < facts.machine.allowed_cores {
+        format!("use more workers (--workers): there are {workers} for {} cores", facts.machine.allowed_cores)
     } else {
         String::from("give the generator more cores or a core of its own (taskset), or fewer virtual users")
     };
@@ -128,7 +128,7 @@ fn shared_core(health: &Health, facts: &Facts) -> Option<Finding> {
 const OWN_CORES: &str = "give generator and target cores of their own (taskset), or run them on two machines";
 
 fn throttled(health: &Health, facts: &Facts) -> Option<Finding> {
-    let time = facts.throttling.time?;
+    let time = facts.machine.throttling.time?;
     let share = time.as_secs_f64() / health.wall.as_secs_f64().max(1e-9);
     let reason = reason(health, facts);
     (reason.cause == Cause::Throttled && share >= NOTABLE_STALL).then(|| reason.finding(health, Severity::Suspect, ""))
@@ -136,7 +136,7 @@ fn throttled(health: &Health, facts: &Facts) -> Option<Finding> {
 
 /// Stamps do not help: the whole machine stood still.
 fn stolen(facts: &Facts) -> Option<Finding> {
-    let share = facts.stolen.filter(|share| *share >= MUCH_STOLEN)?;
+    let share = facts.machine.stolen.filter(|share| *share >= MUCH_STOLEN)?;
     let Reason { cause, figure, text, advice } = stolen_reason(share);
     let text = format!("{text}: kernel stamps are late by that, too");
     Some(Finding { cause, severity: Severity::Suspect, figure, text, advice })
@@ -263,21 +263,21 @@ fn reason(health: &Health, facts: &Facts) -> Reason {
     let gap = health.worst_gap();
     let is_gap = gap.length.as_secs_f64() * 1e3 >= GAP_MS;
     let wait = health.workers.iter().filter_map(|worker| worker.waited_share).reduce(f64::max);
-    let cores = facts.allowed_cores as f64;
+    let cores = facts.machine.allowed_cores as f64;
     if let Some(reason) = throttled_reason(health, facts) {
         return reason;
     }
     if is_gap && gap.occupation == Occupation::StoodStill {
-        return stopped_reason(gap.length.as_secs_f64() * 1e3, facts.pressure.unwrap_or_default());
+        return stopped_reason(gap.length.as_secs_f64() * 1e3, facts.machine.pressure.unwrap_or_default());
     }
-    if let Some(stolen) = facts.stolen {
+    if let Some(stolen) = facts.machine.stolen {
         return stolen_reason(stolen);
     }
     if cores > 0.0 && health.process_cores >= FULL * cores {
         return Reason {
             cause: Cause::Cpu,
-            figure: format!("{:.2} of {} cores used", health.process_cores, facts.allowed_cores),
-            text: format!("this process used {:.2} of its {} cores", health.process_cores, facts.allowed_cores),
+            figure: format!("{:.2} of {} cores used", health.process_cores, facts.machine.allowed_cores),
+            text: format!("this process used {:.2} of its {} cores", health.process_cores, facts.machine.allowed_cores),
             advice: String::from(
                 "give this process more cores, fewer virtual users, or a target of its own process (without --serve)",
             ),
@@ -292,11 +292,11 @@ fn reason(health: &Health, facts: &Facts) -> Reason {
             advice: String::from("make the script's long computations shorter, or use more workers (--workers)"),
         };
     }
-    others_reason(wait, facts.pressure)
+    others_reason(wait, facts.machine.pressure)
 }
 
 fn throttled_reason(health: &Health, facts: &Facts) -> Option<Reason> {
-    let super::Throttling { times, time: held } = facts.throttling;
+    let super::Throttling { times, time: held } = facts.machine.throttling;
     let is_little = held.is_some_and(|held| held.as_secs_f64() < NOTABLE_WAIT * health.wall.as_secs_f64());
     if times == 0 || is_little {
         return None;

@@ -107,7 +107,7 @@ fn exhausted(cause: Cause, (failed, requests): (u64, u64), why: &str, advice: &s
 }
 
 fn clock_stepped(facts: &Facts) -> Option<Finding> {
-    let step = facts.clock_step_ms.abs();
+    let step = facts.machine.clock_step_ms.abs();
     (step >= NOTABLE_STEP_MS).then(|| Finding {
         cause: Cause::ClockStepped,
         severity: Severity::Suspect,

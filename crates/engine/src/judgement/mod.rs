@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use units::show::{grouped, percent, time};
 
-pub use facts::{ClosedLoop, Facts, IterationLag, Outputs, Percentile, Pressure, Throttling};
+pub use facts::{ClosedLoop, Facts, IterationLag, MachineFacts, Outputs, Percentile, Pressure, Throttling};
 
 use crate::health::Health;
 

@@ -22,6 +22,7 @@ use metrics::{SystemTag, SystemTags};
 use serde_json::{Map, Value};
 use units::{field, suggest};
 use wire::mask::Mask;
+use wire::settings::BatchLimits;
 
 pub use form::{ValueForm, parse_switch};
 pub use http2::Http2Choice;
@@ -215,8 +216,8 @@ impl Options {
     }
 
     /// Requests of one batch at a time, in all and to one host.
-    pub fn batch_limits(&self) -> (usize, usize) {
-        (self.batch.unwrap_or(20) as usize, self.batch_per_host.unwrap_or(6) as usize)
+    pub fn batch_limits(&self) -> BatchLimits {
+        BatchLimits { in_all: self.batch.unwrap_or(20) as usize, per_host: self.batch_per_host.unwrap_or(6) as usize }
     }
 
     /// Tags of every sample of the run.

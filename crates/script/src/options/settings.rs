@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::scenario::Scenario;
 use serde_json::Value;
 use wire::link::LinkSettings;
-use wire::settings::TlsSettings;
+use wire::settings::{Blocked, SizeLimits, TlsSettings};
 
 use super::http2::{self, Http2Choice};
 use super::link;
@@ -86,13 +86,15 @@ impl Options {
     /// What the wire obeys.
     pub fn network_settings(&self) -> wire::Settings {
         let standard = wire::Settings::default();
-        let (batch, batch_per_host) = self.batch_limits();
+        let decoded = wire::codec::DecodeLimits {
+            bytes: self.max_decoded_body.unwrap_or(standard.sizes.decoded.bytes),
+            ratio: self.max_decoded_ratio.map_or(standard.sizes.decoded.ratio, u64::from),
+        };
         wire::Settings {
             user_agent: self.user_agent().to_owned(),
             hosts: shared(&self.hosts),
             dns: self.dns.as_deref().copied().unwrap_or_default(),
-            blacklist_ips: shared(&self.blacklist_ips),
-            block_hostnames: shared(&self.block_hostnames),
+            blocked: Blocked { addresses: shared(&self.blacklist_ips), names: shared(&self.block_hostnames) },
             local_ips: self.local_ips.as_deref().cloned().unwrap_or_default(),
             tls: TlsSettings {
                 insecure_skip_verify: self.insecure_skip_tls_verify.unwrap_or(false),
@@ -104,15 +106,13 @@ impl Options {
             },
             http2: !self.no_http2,
             no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
-            batch,
-            batch_per_host,
+            batch: self.batch_limits(),
             send_buffer: self.send_buffer.map(|n| n as usize),
-            decode_limits: wire::codec::DecodeLimits {
-                bytes: self.max_decoded_body.unwrap_or(standard.decode_limits.bytes),
-                ratio: self.max_decoded_ratio.map_or(standard.decode_limits.ratio, u64::from),
+            sizes: SizeLimits {
+                decoded,
+                // Without the option the user's memory is the limit; what no user counts may be twice that.
+                kept: self.max_decoded_body.unwrap_or(2 * self.memory_limit() as u64),
             },
-            // Without the option the user's memory is the limit; what no user counts may be twice that.
-            body_limit: self.max_decoded_body.unwrap_or(2 * self.memory_limit() as u64),
             proxies: self.proxies.clone(),
             ..standard
         }

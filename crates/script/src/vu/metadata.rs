@@ -42,9 +42,9 @@ impl UserMetadata {
     /// Sets `vu` once a scenario and `iter` for each iteration, where they are enabled; setup and teardown count as
     /// iteration 0 of nobody. Everything that sees the metadata comes by here first.
     fn number(&self, vu: &Vu) {
-        let is_member = vu.iteration.borrow().is_some();
+        let is_member = vu.iterations.latest.borrow().is_some();
         let has_number = is_member || matches!(vu.phase(), Phase::Setup | Phase::Teardown);
-        if !has_number || self.numbered.get() == Some(vu.begun.get()) {
+        if !has_number || self.numbered.get() == Some(vu.iterations.begun.get()) {
             return;
         }
         let system = vu.options().enabled_system_tags();
@@ -52,9 +52,9 @@ impl UserMetadata {
             self.put("vu", Some(&vu.id().to_string()));
         }
         if system.has(SystemTag::Iter) {
-            self.put("iter", Some(&vu.begun.get().to_string()));
+            self.put("iter", Some(&vu.iterations.begun.get().to_string()));
         }
-        self.numbered.set(Some(vu.begun.get()));
+        self.numbered.set(Some(vu.iterations.begun.get()));
     }
 }
 

@@ -46,20 +46,27 @@ pub struct Vu {
     pub(crate) script: ScriptState,
     context: Option<VuContext>,
     own_clock: OnceCell<AnyClock>,
-    iteration: RefCell<Option<Iteration>>,
-    /// Whether a plan gives the starts of the scenario's iterations.
-    has_plan: Cell<bool>,
-    /// Whether the request that the plan started is still to come.
-    awaits_planned: Cell<bool>,
-    iterations_done: Cell<u64>,
-    /// `iterations_done` when the running iteration, or the last one, began.
-    begun: Cell<u64>,
+    iterations: Iterations,
     tags: Tags,
     metadata: UserMetadata,
     traffic: Traffic,
     network: Network,
     abort: RefCell<Option<String>>,
     this: Weak<Vu>,
+}
+
+/// Where a user is in its iterations.
+#[derive(Default)]
+struct Iterations {
+    /// The running one, or the last.
+    latest: RefCell<Option<Iteration>>,
+    /// Whether a plan gives the starts of the scenario's iterations.
+    has_plan: Cell<bool>,
+    /// Whether the request that the plan started is still to come.
+    awaits_planned: Cell<bool>,
+    done: Cell<u64>,
+    /// `done` when the latest one began.
+    begun: Cell<u64>,
 }
 
 impl Deref for Vu {
@@ -126,11 +133,7 @@ impl Vu {
             script: ScriptState::default(),
             context,
             own_clock: OnceCell::new(),
-            iteration: RefCell::default(),
-            has_plan: Cell::default(),
-            awaits_planned: Cell::default(),
-            iterations_done: Cell::new(0),
-            begun: Cell::new(0),
+            iterations: Iterations::default(),
             tags: Tags::default(),
             metadata: UserMetadata::default(),
             traffic: Traffic::default(),
@@ -264,12 +267,12 @@ impl Vu {
 
     /// The iteration that is running.
     pub fn iteration(&self) -> Option<Iteration> {
-        self.iteration.borrow().clone()
+        self.iterations.latest.borrow().clone()
     }
 
     /// Tells scenarios apart, without a count of the running one's; 0 before the first iteration.
     pub(crate) fn scenario_address(&self) -> usize {
-        self.iteration.borrow().as_ref().map_or(0, |iteration| Rc::as_ptr(&iteration.scenario) as usize)
+        self.iterations.latest.borrow().as_ref().map_or(0, |iteration| Rc::as_ptr(&iteration.scenario) as usize)
     }
 
     /// `__VU`: from 1, or 0 outside the scenarios.
@@ -279,19 +282,24 @@ impl Vu {
 
     /// `__ITER`: how many iterations this user began before the current one.
     pub fn iterations_before(&self) -> u64 {
-        self.iterations_done.get()
+        self.iterations.done.get()
     }
 
     /// Prepares for an iteration; whether its scenario is another than the last one's.
     #[inline]
     pub(crate) fn begin_iteration(&self, iteration: Iteration) -> bool {
-        let same = self.iteration.borrow().as_ref().is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
+        let same = self
+            .iterations
+            .latest
+            .borrow()
+            .as_ref()
+            .is_some_and(|last| Rc::ptr_eq(&last.scenario, &iteration.scenario));
         if !same {
-            self.has_plan.set(iteration.scenario.is_planned);
+            self.iterations.has_plan.set(iteration.scenario.is_planned);
         }
-        self.awaits_planned.set(self.has_plan.get());
-        *self.iteration.borrow_mut() = Some(iteration);
-        self.begun.set(self.iterations_done.get());
+        self.iterations.awaits_planned.set(self.iterations.has_plan.get());
+        *self.iterations.latest.borrow_mut() = Some(iteration);
+        self.iterations.begun.set(self.iterations.done.get());
         if !same || self.tags.is_in_group() || self.phase() != Phase::Iteration {
             // Tags that the script sets stay with the user until it goes to another scenario.
             if !same {
@@ -308,16 +316,16 @@ impl Vu {
     /// How late the first request of an iteration begins after its planned start. None for later requests, and where no
     /// plan gives the starts.
     pub fn take_lateness(&self) -> Option<Duration> {
-        if !self.awaits_planned.take() {
+        if !self.iterations.awaits_planned.take() {
             return None;
         }
-        let planned = self.iteration.borrow().as_ref()?.planned;
+        let planned = self.iterations.latest.borrow().as_ref()?.planned;
         Some(self.context.as_ref()?.clock.now().saturating_sub(planned))
     }
 
     /// The network of the scenario that begins: its link, if it has one, and its use of HTTP/2.
     fn change_network(&self) {
-        let scenario = self.iteration.borrow().as_ref().map(|iteration| Rc::clone(&iteration.scenario));
+        let scenario = self.iterations.latest.borrow().as_ref().map(|iteration| Rc::clone(&iteration.scenario));
         let Some(scenario) = scenario else { return };
         let options = self.options();
         let settings = options.link_of(&scenario.name);
@@ -335,7 +343,7 @@ impl Vu {
     /// Counts the iteration. What it moved is reported by `report_data`, once the engine has said when it ended.
     #[inline]
     pub(crate) fn end_iteration(&self) {
-        self.iterations_done.set(self.iterations_done.get() + 1);
+        self.iterations.done.set(self.iterations.done.get() + 1);
         if !self.traffic.is_zero() {
             self.network.end_iteration(|| self.options().no_vu_connection_reuse == Some(true));
         }
@@ -380,7 +388,7 @@ impl Vu {
 
     fn with_tags<R>(&self, use_them: impl FnOnce(u32, &TagSet) -> R) -> R {
         let compute = |own: &tags::ScriptTags| {
-            let tags = tags::all(&self.options(), self.iteration.borrow().as_ref(), self.group(), own);
+            let tags = tags::all(&self.options(), self.iterations.latest.borrow().as_ref(), self.group(), own);
             (self.worker.tags_key(&tags), tags)
         };
         self.tags.with(compute, use_them)
@@ -437,7 +445,7 @@ impl Vu {
         let make = || {
             let options = self.options();
             // Outside the scenarios the test's own choice holds.
-            if self.iteration.borrow().is_none() {
+            if self.iterations.latest.borrow().is_none() {
                 self.network.set_http2(options.http2.as_deref().copied().unwrap_or_default(), || None);
             }
             let client = wire::Client::new(self.worker.wire(&options, &self.shared));

@@ -79,15 +79,15 @@ impl Pool {
         let counts = self.0.counts();
         let bytes = match buffer {
             Some(bytes) => {
-                counts.pool_reused.add(1);
+                counts.pool.reused.add(1);
                 bytes
             }
             None => {
-                counts.pool_allocated.add(1);
+                counts.pool.allocated.add(1);
                 vec![0; self.0.size].into_boxed_slice()
             }
         };
-        counts.pool_in_use.add(1);
+        counts.pool.in_use.add(1);
         Pooled { bytes, pool: Some(self.clone()) }
     }
 
@@ -134,7 +134,7 @@ impl AsRef<[u8]> for Pooled {
 impl Drop for Pooled {
     fn drop(&mut self) {
         let Some(Pool(pool)) = self.pool.take() else { return };
-        pool.counts().pool_in_use.sub(1);
+        pool.counts().pool.in_use.sub(1);
         if pool.reuse {
             pool.free().buffers.push(std::mem::take(&mut self.bytes));
         }
@@ -245,7 +245,7 @@ mod tests {
 
     fn counts(stats: &Stats) -> (u64, u64, u64) {
         let counts = stats.worker(0);
-        (counts.pool_allocated.get(), counts.pool_in_use.get(), counts.pool_reused.get())
+        (counts.pool.allocated.get(), counts.pool.in_use.get(), counts.pool.reused.get())
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Rooms {
         self.deliver(room, message, except);
         if self.inboxes.0.len() > 1 {
             let dropped = self.inboxes.post(self.index, room, message);
-            self.stats.worker(self.index).ws_dropped.add(dropped);
+            self.stats.worker(self.index).web_sockets.dropped.add(dropped);
         }
     }
 

@@ -103,19 +103,19 @@ impl<'a> Session<'a> {
     pub(crate) async fn run(mut self) -> SessionEnd {
         let presence = Presence(self.socket.clone());
         self.socket.0.rooms.enter(&self.socket);
-        self.stats.ws_open.add(1);
+        self.stats.web_sockets.open.add(1);
         self.socket.0.at_work.set(true);
         self.handler.open(&self.socket);
         let end = poll_fn(|cx| {
             self.socket.0.at_work.set(true);
             let polled = self.poll(cx);
             self.socket.0.at_work.set(false);
-            self.stats.ws_sent.add(self.socket.0.messages_sent.take());
+            self.stats.web_sockets.sent.add(self.socket.0.messages_sent.take());
             polled
         })
         .await;
         drop(presence);
-        self.stats.ws_open.sub(1);
+        self.stats.web_sockets.open.sub(1);
         self.handler.close(&self.socket, end.code, &end.reason);
         end
     }
@@ -245,7 +245,7 @@ impl<'a> Session<'a> {
                     return;
                 }
             };
-            self.stats.ws_received.add(1);
+            self.stats.web_sockets.received.add(1);
             // What comes after our close frame is not for the handler.
             if socket.is_open() {
                 self.handler.message(socket, message);

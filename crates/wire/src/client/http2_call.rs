@@ -323,14 +323,14 @@ impl Http2Call {
             let (status, fields) = (head.status, Fields(head.text));
             return Some(CallEvent::Head { status, fields, end: stream.is_head_all });
         }
-        if let Some(piece) = stream.take_piece() {
+        if let Some(piece) = stream.content.take_piece() {
             return Some(CallEvent::Data(piece));
         }
         if let Some(trailers) = stream.trailers.take() {
             return Some(CallEvent::Trailers(Fields(trailers.text)));
         }
         let end = stream.end?;
-        let no_room = stream.no_room.is_some().then(|| too_large(stream));
+        let no_room = stream.content.no_room.is_some().then(|| too_large(stream));
         drop(session);
         if let Some(failure) = no_room {
             self.reset(CANCEL);

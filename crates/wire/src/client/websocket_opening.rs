@@ -161,7 +161,7 @@ impl Client {
         opening.agreed = agreed.map_err(|why| bad(format!("{BAD_HANDSHAKE}: {why}")))?;
         let limits = MessageLimits {
             bytes: ask.message_limit.min(usize::try_from(self.room.most()).unwrap_or(usize::MAX)),
-            inflated: worker.settings.decode_limits,
+            inflated: worker.settings.sizes.decoded,
             held: Some(Held::nothing_of(&self.room)),
         };
         Ok(WebSocket::new(Rc::clone(worker), connection, opening.agreed.deflate, limits, behind))

@@ -156,10 +156,10 @@ impl Http2Session {
         }
         if let Some(at) = wanted {
             let stream = &mut self.streams[at];
-            if !stream.receive_window.take(head.len) {
+            if !stream.content.window.take(head.len) {
                 return Err(FLOW_CONTROL);
             }
-            if let Some(by) = stream.receive_window.increment() {
+            if let Some(by) = stream.content.window.increment() {
                 self.queue.put(|out| push_number(out, WINDOW_UPDATE, head.stream, by));
             }
         }
@@ -201,7 +201,7 @@ impl Http2Session {
         {
             self.touch(at);
             if self.streams[at].end.is_none()
-                && let Err(end) = self.streams[at].take_content(content)
+                && let Err(end) = self.streams[at].content.take(content)
             {
                 self.reset_stream(at, end);
             }

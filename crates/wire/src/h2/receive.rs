@@ -18,7 +18,7 @@ const MAX_UNREAD: usize = 2 << 20;
 impl Http2Session {
     pub(super) fn end_stream(&mut self, at: usize) {
         self.touch(at);
-        if !self.streams[at].is_whole() {
+        if !self.streams[at].content.is_whole() {
             return self.break_stream(at, PROTOCOL_ERROR);
         }
         self.streams[at].end.get_or_insert(StreamEnd::Complete);
@@ -195,9 +195,9 @@ impl Http2Session {
         let Some(at) = self.place(head.stream) else { return Ok(()) };
         if by == 0 {
             self.break_stream(at, PROTOCOL_ERROR);
-        } else if !self.streams[at].has_sent_all {
-            self.streams[at].send_window += by;
-            if self.streams[at].send_window > most {
+        } else if !self.streams[at].sending.is_over {
+            self.streams[at].sending.window += by;
+            if self.streams[at].sending.window > most {
                 self.break_stream(at, FLOW_CONTROL_ERROR);
             }
             self.wake_senders();
@@ -224,23 +224,23 @@ impl Http2Session {
             HEADER_TABLE_SIZE => self.encoder.allow_table(value as usize),
             ENABLE_PUSH if value > 1 => return Err(PROTOCOL),
             MAX_CONCURRENT_STREAMS => {
-                self.max_streams = value as usize;
+                self.peer.max_streams = value as usize;
                 self.tell_room();
             }
             INITIAL_WINDOW_SIZE if value > u32::MAX >> 1 => return Err(FLOW_CONTROL),
             INITIAL_WINDOW_SIZE => {
-                let change = i64::from(value) - self.first_window;
-                self.first_window = i64::from(value);
+                let change = i64::from(value) - self.peer.first_window;
+                self.peer.first_window = i64::from(value);
                 for stream in &mut self.streams {
-                    stream.send_window += change;
-                    if stream.send_window > i64::from(u32::MAX >> 1) {
+                    stream.sending.window += change;
+                    if stream.sending.window > i64::from(u32::MAX >> 1) {
                         return Err(FLOW_CONTROL);
                     }
                 }
                 self.wake_senders();
             }
             MAX_FRAME_SIZE => match value {
-                16_384..=16_777_215 => self.max_frame = value as usize,
+                16_384..=16_777_215 => self.peer.max_frame = value as usize,
                 _ => return Err(PROTOCOL),
             },
             _ => {}

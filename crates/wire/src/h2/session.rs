@@ -34,10 +34,7 @@ pub(crate) struct Http2Session {
     pub(super) encoder: FieldEncoder,
     pub(super) answers: AnswerReader,
     pub(super) reading: Reading,
-    pub(super) max_streams: usize,
-    /// What the peer lets a new stream send.
-    pub(super) first_window: i64,
-    pub(super) max_frame: usize,
+    pub(super) peer: PeerLimits,
     pub(super) send_window: i64,
     pub(super) receive_window: ReceiveWindow,
     /// The peer's goodbye: the last stream that it processes, and the error code.
@@ -50,6 +47,16 @@ pub(crate) struct Http2Session {
     unsent: VecDeque<(u64, u32)>,
     /// Slots that wait until another stream may be opened, the first in front.
     awaiting_room: VecDeque<usize>,
+}
+
+/// What the peer's settings allow.
+pub(super) struct PeerLimits {
+    /// Streams at a time.
+    pub max_streams: usize,
+    /// What a new stream may send.
+    pub first_window: i64,
+    /// Bytes of a frame's content.
+    pub max_frame: usize,
 }
 
 impl Http2Session {
@@ -71,9 +78,11 @@ impl Http2Session {
             encoder: FieldEncoder::new(),
             answers: AnswerReader::new(),
             reading: Reading::new(),
-            max_streams: FIRST_STREAMS,
-            first_window: i64::from(DEFAULT_WINDOW),
-            max_frame: DEFAULT_MAX_FRAME,
+            peer: PeerLimits {
+                max_streams: FIRST_STREAMS,
+                first_window: i64::from(DEFAULT_WINDOW),
+                max_frame: DEFAULT_MAX_FRAME,
+            },
             send_window: i64::from(DEFAULT_WINDOW),
             receive_window: ReceiveWindow::new(WINDOW),
             goodbye: None,
@@ -91,12 +100,12 @@ impl Http2Session {
 
     /// Whether the peer allows one more stream beside those under way.
     pub(crate) fn has_room(&self) -> bool {
-        self.streams.len() < self.max_streams
+        self.streams.len() < self.peer.max_streams
     }
 
     /// Streams that the peer allows at once.
     pub(crate) fn max_streams(&self) -> usize {
-        self.max_streams
+        self.peer.max_streams
     }
 
     /// Whether it is this slot's turn to open a stream. If not, it is woken when it is.
@@ -127,15 +136,15 @@ impl Http2Session {
     pub(crate) fn open(&mut self, head: &Http2Head, is_whole: bool, asked: Asked<'_>, slot: usize) -> u32 {
         let id = self.next_stream;
         self.next_stream += 2;
-        let Http2Session { queue, encoder, max_frame, .. } = self;
+        let Http2Session { queue, encoder, peer, .. } = self;
         queue.put(|out| {
             let start = out.len();
             push_head(out, HEADERS, END_HEADERS | if is_whole { END_STREAM } else { 0 }, id, 0);
             encoder.encode(head, out);
-            fit_head(out, start, *max_frame, id);
+            fit_head(out, start, peer.max_frame, id);
         });
-        let mut stream = OpenStream::new(id, slot, asked, self.first_window);
-        stream.has_sent_all = is_whole;
+        let mut stream = OpenStream::new(id, slot, asked, self.peer.first_window);
+        stream.sending.is_over = is_whole;
         self.streams.push(stream);
         if is_whole {
             self.unsent.push_back((self.queue.put_total(), id));
@@ -161,19 +170,19 @@ impl Http2Session {
     pub(crate) fn allowed(&mut self, id: u32, wanted: usize) -> usize {
         let (room, window) = (SEND_BUFFER.saturating_sub(self.queue.len()), self.send_window);
         let stream = self.stream(id);
-        let window = usize::try_from(stream.send_window.min(window)).unwrap_or(0);
+        let window = usize::try_from(stream.sending.window.min(window)).unwrap_or(0);
         let allowed = wanted.min(room).min(window);
-        stream.wants_to_send = allowed == 0;
+        stream.sending.is_wanted = allowed == 0;
         allowed
     }
 
     /// Sends content, as much of it as is allowed. `is_last`: the request ends with it.
     pub(crate) fn send(&mut self, id: u32, mut content: Bytes, is_last: bool) {
         self.send_window -= content.len() as i64;
-        let max_frame = self.max_frame;
+        let max_frame = self.peer.max_frame;
         let stream = self.stream(id);
-        stream.send_window -= content.len() as i64;
-        stream.has_sent_all = is_last;
+        stream.sending.window -= content.len() as i64;
+        stream.sending.is_over = is_last;
         loop {
             let piece = content.split_to(content.len().min(max_frame));
             let flags = if is_last && content.is_empty() { END_STREAM } else { 0 };
@@ -193,7 +202,7 @@ impl Http2Session {
         let mut now = None;
         while let Some((_, id)) = self.unsent.pop_front_if(|(end, _)| *end <= up_to) {
             if let Some(at) = self.place(id) {
-                self.streams[at].sent_at = Some(*now.get_or_insert_with(Tick::now));
+                self.streams[at].sending.sent_at = Some(*now.get_or_insert_with(Tick::now));
             }
         }
     }
@@ -201,7 +210,7 @@ impl Http2Session {
     /// Whether the stream could send at once what it could not before.
     pub(crate) fn may_send(&self, id: u32) -> bool {
         let Some(stream) = self.place(id).map(|at| &self.streams[at]) else { return false };
-        stream.end.is_none() && stream.send_window.min(self.send_window) > 0 && self.queue.len() < SEND_BUFFER
+        stream.end.is_none() && stream.sending.window.min(self.send_window) > 0 && self.queue.len() < SEND_BUFFER
     }
 
     /// The owner of the stream is done with it. Where one of the sides has not said all, the peer is told.
@@ -209,7 +218,7 @@ impl Http2Session {
         let Some(at) = self.place(id) else { return };
         let stream = self.streams.remove(at);
         let is_done = match stream.end {
-            Some(StreamEnd::Complete) => stream.has_sent_all,
+            Some(StreamEnd::Complete) => stream.sending.is_over,
             Some(_) => true,
             None => false,
         };
@@ -220,7 +229,7 @@ impl Http2Session {
     }
 
     pub(super) fn tell_room(&mut self) {
-        let room = self.max_streams.saturating_sub(self.streams.len());
+        let room = self.peer.max_streams.saturating_sub(self.streams.len());
         self.woken.extend(self.awaiting_room.iter().take(room));
     }
 
@@ -259,7 +268,7 @@ impl Http2Session {
         }
         for stream in &mut self.streams {
             // One without a window keeps its wish: nobody would ask again for it.
-            if stream.send_window.min(self.send_window) > 0 && std::mem::take(&mut stream.wants_to_send) {
+            if stream.sending.window.min(self.send_window) > 0 && std::mem::take(&mut stream.sending.is_wanted) {
                 self.woken.push(stream.slot);
             }
         }

@@ -51,7 +51,6 @@ pub(crate) struct OpenStream {
     pub(super) id: u32,
     /// Who waits for it.
     pub(super) slot: usize,
-    keep: Keep,
     /// The answer to a HEAD request declares content that never comes.
     is_bodiless: bool,
     pub(crate) head: Option<AnswerHead>,
@@ -59,29 +58,41 @@ pub(crate) struct OpenStream {
     /// The head ended the stream.
     pub(crate) is_head_all: bool,
     pub(crate) trailers: Option<AnswerHead>,
-    pub(crate) content: Vec<u8>,
-    pub(crate) pieces: VecDeque<Bytes>,
-    /// Bytes of content that arrived.
-    pub(crate) length: u64,
-    /// Bytes of content that the head declares.
-    pub(crate) declared: Option<u64>,
+    pub(crate) content: StreamContent,
     /// When something arrived first and, where more than one read brought something, last.
     pub(crate) first: Option<Moment>,
     pub(crate) last: Option<Moment>,
     pub(crate) end: Option<StreamEnd>,
-    /// What `content` and `pieces` take of the client's room.
-    held: Held,
-    pub(crate) no_room: Option<NoRoom>,
-    pub(super) send_window: i64,
-    pub(super) wants_to_send: bool,
-    pub(super) has_sent_all: bool,
-    /// When the last byte of the request was with the kernel.
-    pub(crate) sent_at: Option<Tick>,
-    pub(super) receive_window: ReceiveWindow,
+    pub(crate) sending: Sending,
     /// DATA frames without content.
     pub(super) empty_frames: u32,
     /// Something came with the read that is being looked at.
     pub(super) is_touched: bool,
+}
+
+/// What a request still sends.
+pub(crate) struct Sending {
+    /// Bytes of content that the peer allows.
+    pub(super) window: i64,
+    pub(super) is_wanted: bool,
+    pub(super) is_over: bool,
+    /// When the last byte of the request was with the kernel.
+    pub(crate) sent_at: Option<Tick>,
+}
+
+/// The content of an answer.
+pub(crate) struct StreamContent {
+    keep: Keep,
+    pub(crate) whole: Vec<u8>,
+    pub(crate) pieces: VecDeque<Bytes>,
+    /// Bytes that arrived.
+    pub(crate) length: u64,
+    /// Bytes that the head declares.
+    pub(crate) declared: Option<u64>,
+    /// What `whole` and `pieces` take of the client's room.
+    held: Held,
+    pub(crate) no_room: Option<NoRoom>,
+    pub(super) window: ReceiveWindow,
 }
 
 /// A body vector is reserved up to this size ahead; beyond, it grows with what really arrives.
@@ -93,55 +104,56 @@ impl OpenStream {
         OpenStream {
             id,
             slot,
-            keep,
             is_bodiless,
             head: None,
             has_head: false,
             is_head_all: false,
             trailers: None,
-            content: Vec::new(),
-            pieces: VecDeque::new(),
-            length: 0,
-            declared: None,
+            content: StreamContent {
+                keep,
+                whole: Vec::new(),
+                pieces: VecDeque::new(),
+                length: 0,
+                declared: None,
+                held: Held::nothing_of(room),
+                no_room: None,
+                window: ReceiveWindow::new(WINDOW),
+            },
             first: None,
             last: None,
             end: None,
-            held: Held::nothing_of(room),
-            no_room: None,
-            send_window,
-            wants_to_send: false,
-            has_sent_all: false,
-            sent_at: None,
-            receive_window: ReceiveWindow::new(WINDOW),
+            sending: Sending { window: send_window, is_wanted: false, is_over: false, sent_at: None },
             empty_frames: 0,
             is_touched: false,
         }
     }
 
-    /// Content that came in pieces, and what comes, is put together instead.
+    pub(super) fn take_head(&mut self, head: AnswerHead, is_all: bool) {
+        let has_no_content = self.is_bodiless || head.status == 204 || head.status == 304;
+        self.content.declared = head.declared.filter(|_| !has_no_content);
+        self.has_head = true;
+        self.is_head_all = is_all;
+        self.head = Some(head);
+    }
+}
+
+impl StreamContent {
+    /// What came in pieces, and what comes, is put together instead.
     pub(crate) fn keep_whole(&mut self) {
         self.keep = Keep::Whole;
-        self.pieces.drain(..).for_each(|piece| self.content.extend_from_slice(&piece));
+        self.pieces.drain(..).for_each(|piece| self.whole.extend_from_slice(&piece));
     }
 
     /// The next piece, if content is kept so.
     pub(crate) fn take_piece(&mut self) -> Option<Bytes> {
         let piece = self.pieces.pop_front()?;
-        self.receive_window.release(piece.len());
+        self.window.release(piece.len());
         self.held.shrink(piece.len());
         Some(piece)
     }
 
-    pub(super) fn take_head(&mut self, head: AnswerHead, is_all: bool) {
-        let has_no_content = self.is_bodiless || head.status == 204 || head.status == 304;
-        self.declared = head.declared.filter(|_| !has_no_content);
-        self.has_head = true;
-        self.is_head_all = is_all;
-        self.head = Some(head);
-    }
-
     /// Why the stream cannot go on, if it cannot: more came than was declared, or than there is room for.
-    pub(super) fn take_content(&mut self, bytes: &[u8]) -> Result<(), StreamEnd> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), StreamEnd> {
         self.length += bytes.len() as u64;
         if self.keep != Keep::Count
             && let Err(why) = self.held.grow(bytes.len())
@@ -150,15 +162,15 @@ impl OpenStream {
             return Err(StreamEnd::TooLarge);
         }
         match self.keep {
-            Keep::Count => self.receive_window.release(bytes.len()),
+            Keep::Count => self.window.release(bytes.len()),
             Keep::Pieces => self.pieces.push_back(Bytes::copy_from_slice(bytes)),
             Keep::Whole => {
-                if self.content.is_empty() {
+                if self.whole.is_empty() {
                     let declared = self.declared.unwrap_or(0).min(MAX_RESERVE) as usize;
-                    self.content.reserve_exact(declared.max(bytes.len()));
+                    self.whole.reserve_exact(declared.max(bytes.len()));
                 }
-                self.content.extend_from_slice(bytes);
-                self.receive_window.release(bytes.len());
+                self.whole.extend_from_slice(bytes);
+                self.window.release(bytes.len());
             }
         }
         match self.declared.is_none_or(|declared| self.length <= declared) {
@@ -167,10 +179,10 @@ impl OpenStream {
         }
     }
 
-    /// Takes the content; what holds it from now on counts it for itself.
+    /// Takes what was put together; what holds it from now on counts it for itself.
     pub(crate) fn take_whole(&mut self) -> Vec<u8> {
         self.held.clear();
-        std::mem::take(&mut self.content)
+        std::mem::take(&mut self.whole)
     }
 
     /// Whether as much came as was declared.

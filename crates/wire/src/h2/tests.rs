@@ -68,7 +68,7 @@ fn outcome<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> Result<String, error_c
             "{:?} {:?} {:?} {:?};",
             text(&stream.head),
             text(&stream.trailers),
-            Bytes::from(stream.content.clone()),
+            Bytes::from(stream.content.whole.clone()),
             stream.end
         );
     }
@@ -119,17 +119,17 @@ fn a_request_is_sent_when_its_own_last_byte_is_whatever_else_waits() {
     let mut session = session();
     let both = session.queue.taken_total() + session.queue.len() as u64;
     session.note_sent(both - 1);
-    assert!(session.stream(1).sent_at.is_some());
-    assert!(session.stream(3).sent_at.is_none());
+    assert!(session.stream(1).sending.sent_at.is_some());
+    assert!(session.stream(3).sending.sent_at.is_none());
     let mut builder = HeadBuilder::new(false);
     builder.request(b"POST", "https", b"h.test", b"/").unwrap();
     let upload = session.open(&builder.build(), false, whole(&Room::new(u64::MAX)), 2);
     session.send(upload, Bytes::from_static(b"begins"), false);
     session.note_sent(both);
-    assert!(session.stream(3).sent_at.is_some());
+    assert!(session.stream(3).sending.sent_at.is_some());
     session.note_sent(u64::MAX);
-    assert!(session.stream(upload).sent_at.is_none());
+    assert!(session.stream(upload).sending.sent_at.is_none());
     session.send(upload, Bytes::from_static(b"ends"), true);
     session.note_sent(u64::MAX);
-    assert!(session.stream(upload).sent_at.is_some());
+    assert!(session.stream(upload).sending.sent_at.is_some());
 }

@@ -2,6 +2,7 @@
 
 use onrush_wire::codec::{Coding, DecodeLimits, encode};
 use onrush_wire::request::BodyUse;
+use onrush_wire::settings::SizeLimits;
 use onrush_wire::{Body, FailureKind, Payload, Request, Settings, Step};
 
 use crate::server::{Scripted, Seen, body, get, response, send_all};
@@ -44,8 +45,9 @@ fn bodies_arrive_decoded_and_the_header_stays() {
 #[test]
 fn damaged_and_oversized_bodies_fail_and_the_connection_goes_on() {
     let server = Scripted::start(serve);
-    let decode_limits = DecodeLimits { bytes: 1000, ..DecodeLimits::default() };
-    let settings = Settings { decode_limits, ..Settings::default() };
+    let standard = Settings::default();
+    let decoded = DecodeLimits { bytes: 1000, ..DecodeLimits::default() };
+    let settings = Settings { sizes: SizeLimits { decoded, ..standard.sizes }, ..standard };
     let requests = ["/short", "/bomb", "/gzip"].map(|p| get(&server.url(p)));
     let all = send_all(settings, &requests, None);
     let rows = [

@@ -6,6 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::Arc;
 
 use onrush_wire::hosts::HostPatterns;
+use onrush_wire::settings::Blocked;
 use onrush_wire::{Client, ClientContext, FailureKind, Settings, Step, parse_block, parse_local_ips};
 
 use crate::server::{Scripted, body, fixed_hosts, get, outcome, response, run, send, send_all};
@@ -65,8 +66,10 @@ fn localhost_is_looked_up() {
 fn blocked_names_and_addresses_are_never_connected_to() {
     let server = Scripted::start(|_| response("200 OK", &[], b""));
     let settings = Settings {
-        block_hostnames: Arc::new(HostPatterns::read(&["*.blk.test".into()]).unwrap()),
-        blacklist_ips: Arc::new(vec![parse_block("127.0.0.0/8").unwrap()]),
+        blocked: Blocked {
+            names: Arc::new(HostPatterns::read(&["*.blk.test".into()]).unwrap()),
+            addresses: Arc::new(vec![parse_block("127.0.0.0/8").unwrap()]),
+        },
         ..hosts(&[("*.blk.test", &server.address.to_string())])
     };
     let all = send_all(settings, &[get("http://a.blk.test/"), get(&server.url("/"))], None);

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
@@ -17,6 +18,9 @@ pub struct Lazy<T> {
     pub(super) cell: LazyCell,
     data: T,
 }
+
+/// Memory for one lazy object that another one has left.
+pub struct Spare<T>(Rc<MaybeUninit<Lazy<T>>>);
 
 /// What has to be known of the data's type.
 pub(super) struct DataKind {
@@ -43,7 +47,7 @@ impl<T: LazyFields> Lazy<T> {
             lazy.data.field_with(ctx, index, kept)
         },
         // SAFETY: the pointer comes from `Rc::into_raw` of such a block.
-        release: |cell| unsafe { drop(Rc::from_raw(cell.cast::<Lazy<T>>())) },
+        release: |cell| unsafe { T::retire(Rc::from_raw(cell.cast::<Lazy<T>>())) },
     };
 
     /// A block without an object.
@@ -51,7 +55,17 @@ impl<T: LazyFields> Lazy<T> {
     // in.
     #[inline(always)]
     pub fn new(data: impl FnOnce() -> T) -> Rc<Lazy<T>> {
-        let mut block = Rc::<Lazy<T>>::new_uninit();
+        Self::fill(Rc::new_uninit(), data)
+    }
+
+    /// The same in a block that another object has left, if there is one.
+    #[inline(always)]
+    pub fn new_in(spare: Option<Spare<T>>, data: impl FnOnce() -> T) -> Rc<Lazy<T>> {
+        Self::fill(spare.map_or_else(Rc::new_uninit, |spare| spare.0), data)
+    }
+
+    #[inline(always)]
+    fn fill(mut block: Rc<MaybeUninit<Lazy<T>>>, data: impl FnOnce() -> T) -> Rc<Lazy<T>> {
         let cell = LazyCell {
             kind: Self::KIND,
             atoms: RefCell::new(None),
@@ -62,6 +76,21 @@ impl<T: LazyFields> Lazy<T> {
         Rc::get_mut(&mut block).expect("nobody else has it yet").write(Lazy { cell, data: data() });
         // SAFETY: it was written just now.
         unsafe { block.assume_init() }
+    }
+
+    /// The memory of a block, when nobody else has it; its data is dropped.
+    #[inline]
+    pub fn into_spare(block: Rc<Lazy<T>>) -> Option<Spare<T>> {
+        if Rc::strong_count(&block) > 1 || Rc::weak_count(&block) > 0 {
+            return None;
+        }
+        let raw = Rc::into_raw(block).cast_mut();
+        // SAFETY: this is the only count of the block, so nobody sees the data while it is dropped, and nobody later:
+        // what may be anything is not dropped again, and has the size and alignment of what was there.
+        unsafe {
+            raw.drop_in_place();
+            Some(Spare(Rc::from_raw(raw.cast::<MaybeUninit<Lazy<T>>>())))
+        }
     }
 
     /// The block that a cell is in, if its data is a `T`.

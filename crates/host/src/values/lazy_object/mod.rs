@@ -18,7 +18,7 @@ use crate::runtime;
 use crate::user::User;
 use cell::LazyCell;
 
-pub use cell::Lazy;
+pub use cell::{Lazy, Spare};
 
 /// Data whose fields a script may read as properties.
 pub trait LazyFields: 'static {
@@ -40,6 +40,14 @@ pub trait LazyFields: 'static {
     /// The same for an object that keeps a script value.
     fn field_with<'js>(&self, ctx: &Ctx<'js>, index: usize, _kept: Value<'js>) -> rquickjs::Result<Value<'js>> {
         self.field(ctx, index)
+    }
+
+    /// Takes the block of an object that is gone; it may keep the memory for another one (`Lazy::into_spare`).
+    fn retire(block: Rc<Lazy<Self>>)
+    where
+        Self: Sized,
+    {
+        drop(block);
     }
 }
 
@@ -244,5 +252,20 @@ mod tests {
         ] {
             assert_eq!(eval(source).0, expected, "{source}");
         }
+    }
+
+    #[test]
+    fn the_memory_of_an_object_that_is_gone_is_for_another_one() {
+        let counts = [Rc::new(Cell::new(0)), Rc::new(Cell::new(0))];
+        let first = Lazy::new(|| Answer(counts[0].clone()));
+        let place = Rc::as_ptr(&first).addr();
+        let other = first.clone();
+        assert!(Lazy::into_spare(first).is_none(), "somebody still has it");
+        assert_eq!(Rc::strong_count(&counts[0]), 2, "and its data");
+        let spare = Lazy::into_spare(other);
+        assert_eq!(Rc::strong_count(&counts[0]), 1, "the data is gone");
+        let second = Lazy::new_in(spare, || Answer(counts[1].clone()));
+        assert_eq!(Rc::as_ptr(&second).addr(), place);
+        assert!(Rc::ptr_eq(&second.0, &counts[1]));
     }
 }

@@ -3,11 +3,11 @@
 //! Both are plain values. `prepare.rs` makes the first of what a script gave, `send.rs` fills in the second,
 //! `response.rs` shows them to the script.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use host::js::Value;
-use host::lazy_object::Lazy;
+use host::lazy_object::{Lazy, Spare};
 use host::memory::Reservation;
 use metrics::SystemTag;
 use wire::cookies::CookieJar;
@@ -111,14 +111,36 @@ pub struct Call {
 /// Bodies up to this size are not counted as the user's memory: their responses rarely stay.
 const SMALL_BODY: usize = 4 << 10;
 
+/// Blocks that wait for a request: as many as a turn of a worker has users, four times over.
+const MOST_SPARES: usize = 256;
+
+thread_local! {
+    /// Blocks of responses that are gone, the last one first: it is in the processor's cache. A request takes one block
+    /// from here; from the allocator it would be 97 instructions more, of 6,378 (callgrind).
+    static SPARES: RefCell<Vec<Spare<Call>>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Call {
     /// A request not sent yet, in the block of the response object that will be made of it.
     #[inline(always)]
     pub fn new(prepared: Rc<PreparedRequest>) -> Rc<Lazy<Call>> {
-        Lazy::new(|| {
+        Lazy::new_in(SPARES.with_borrow_mut(Vec::pop), || {
             let exchange = prepared.sendable().map(Exchange::of);
             Call { prepared, exchange, memory: None }
         })
+    }
+
+    /// Keeps the block of a response that is gone for the next request of this thread.
+    #[inline]
+    pub fn retire(call: Rc<Lazy<Call>>) {
+        let Some(spare) = Lazy::into_spare(call) else { return };
+        // A thread that is ending has no list any more.
+        _ = SPARES.try_with(|spares| {
+            let mut spares = spares.borrow_mut();
+            if spares.len() < MOST_SPARES {
+                spares.push(spare);
+            }
+        });
     }
 
     /// The request, before its response object is made.

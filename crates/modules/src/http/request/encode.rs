@@ -28,12 +28,12 @@ pub fn encode_body(
     // Methods that define a body declare an empty one, as Go does.
     let empty = || matches!(method, Method::Post | Method::Put | Method::Patch).then(Payload::empty);
     let mut payload = plain.clone().or_else(empty);
-    if let (Some(given), false) = (&plain, params.compression.is_empty()) {
-        let coded = params.compression.iter().try_fold(given.clone(), |body, coding| encode(*coding, &body));
+    if let (Some(given), false) = (&plain, params.compression.codings.is_empty()) {
+        let coded = params.compression.codings.iter().try_fold(given.clone(), |body, coding| encode(*coding, &body));
         payload = Some(coded.map_err(|failure| Unsendable { kind: failure.kind, message: failure.message })?);
         match header(params, "Content-Encoding") {
-            None => added.push((String::from("Content-Encoding"), params.compression_text.clone())),
-            Some(header) if *header != params.compression_text => warn_about_encoding(vu, method, target),
+            None => added.push((String::from("Content-Encoding"), params.compression.header.clone())),
+            Some(header) if *header != params.compression.header => warn_about_encoding(vu, method, target),
             Some(_) => {}
         }
     }

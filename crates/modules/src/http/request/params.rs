@@ -65,10 +65,8 @@ pub struct Params {
     pub digest: bool,
     /// HTTP/2 without TLS, on http URLs.
     pub prior_knowledge: bool,
-    /// Content codings to apply, in order.
-    pub compression: Vec<Coding>,
-    /// The codings as the header names them.
-    pub compression_text: String,
+    /// How the body is compressed.
+    pub compression: Compression,
     /// Form of the body.
     pub response_type: Option<ResponseType>,
     /// Which statuses are expected.
@@ -77,6 +75,15 @@ pub struct Params {
     pub throw: Option<bool>,
     /// Who takes the body while it arrives.
     pub intake: Intake,
+}
+
+/// What `compression` asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Compression {
+    /// Content codings to apply, in order.
+    pub codings: Vec<Coding>,
+    /// The same as the header names them.
+    pub header: String,
 }
 
 /// Shared empty lists: a request without params allocates none.
@@ -104,8 +111,7 @@ impl Params {
             redirects: None,
             digest: false,
             prior_knowledge: false,
-            compression: Vec::new(),
-            compression_text: String::new(),
+            compression: Compression::default(),
             response_type: None,
             expectation: None,
             throw: None,
@@ -200,9 +206,9 @@ impl Params {
             ("responseType", "none") => self.response_type = Some(ResponseType::None),
             ("responseType", _) => return Err(Refusal::new(format!("{text} does not belong to ResponseType values"))),
             ("compression", _) if !text.trim().is_empty() => {
-                self.compression = codings(text)?;
-                let names: Vec<&str> = self.compression.iter().map(|coding| coding.name()).collect();
-                self.compression_text = names.join(", ");
+                let codings = codings(text)?;
+                let names: Vec<&str> = codings.iter().map(|coding| coding.name()).collect();
+                self.compression = Compression { header: names.join(", "), codings };
             }
             _ => {}
         }

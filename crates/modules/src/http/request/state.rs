@@ -7,6 +7,7 @@ use std::rc::Rc;
 use host::memo::{FewTexts, LastText};
 use host::record::LiteralShape;
 use wire::cookies::CookieJar;
+use wire::settings::BatchLimits;
 
 use super::fixed::Fixed;
 use super::params::Empty;
@@ -60,10 +61,8 @@ pub struct ResponseShapes {
 pub struct RunSettings {
     /// `throw`.
     pub throw: bool,
-    /// `batch`.
-    pub batch: usize,
-    /// `batchPerHost`.
-    pub batch_per_host: usize,
+    /// `batch`, `batchPerHost`.
+    pub batch: BatchLimits,
     /// User-Agent.
     pub user_agent: Rc<str>,
     /// `discardResponseBodies`.
@@ -109,12 +108,10 @@ impl HttpState {
     pub fn run(&self, vu: &Vu) -> &RunSettings {
         self.run.get_or_init(|| {
             let options = vu.options();
-            let (batch, batch_per_host) = options.batch_limits();
             let (debug, referee) = (HttpDebug::of(vu), WorkerReferee::of(vu));
             RunSettings {
                 throw: options.throw.unwrap_or(false),
-                batch,
-                batch_per_host,
+                batch: options.batch_limits(),
                 user_agent: Rc::from(options.user_agent()),
                 discard: options.discard_response_bodies.unwrap_or(false),
                 max_redirects: options.redirect_limit(),

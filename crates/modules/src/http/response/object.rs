@@ -110,6 +110,11 @@ impl LazyFields for Call {
         prototype(ctx).map(Some)
     }
 
+    #[inline]
+    fn retire(block: Rc<Lazy<Call>>) {
+        Call::retire(block);
+    }
+
     fn field<'js>(&self, ctx: &Ctx<'js>, index: usize) -> Result<Value<'js>> {
         let int = |value: u16| Ok(Value::new_int(ctx.clone(), i32::from(value)));
         match ResponseField::ALL[index] {

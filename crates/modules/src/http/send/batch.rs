@@ -19,6 +19,7 @@ use host::js::{Array, Ctx, Object, Result, Value};
 use host::kind::Kind;
 use host::lazy_object::Lazy;
 use wire::Method;
+use wire::settings::BatchLimits;
 
 use super::perform::perform;
 use crate::http::common::go_format::go_type;
@@ -70,7 +71,7 @@ pub fn batch<'js>(ctx: Ctx<'js>, args: Rest<Value<'js>>) -> Result<Value<'js>> {
         }
     }
     let run = state.run(&vu);
-    vu.block_on(&ctx, all(&vu, &state, &mut calls, run.batch, run.batch_per_host))?;
+    vu.block_on(&ctx, all(&vu, &state, &mut calls, run.batch))?;
     let thrown = calls.iter().filter(|call| call.prepared.throw).find_map(|call| failure_text(&vu, call));
     if let Some(message) = thrown {
         return Err(go_error::throw(&ctx, &message));
@@ -216,18 +217,17 @@ struct Active<'a> {
     wakeup: Arc<Wakeup>,
 }
 
-/// Sends all, at most `limit` at a time and `per_host` of them to the same host.
+/// Sends all, no more at a time than the limits say; 0 is none.
 fn all<'a>(
     vu: &'a Vu,
     state: &'a HttpState,
     calls: &'a mut [Rc<Lazy<Call>>],
-    limit: usize,
-    per_host: usize,
+    limits: BatchLimits,
 ) -> impl Future<Output = ()> + 'a {
     let hosts: Vec<Rc<str>> = calls.iter().map(|call| Rc::from(host(&call.prepared))).collect();
     let mut calls: Vec<Option<&'a mut Call>> = calls.iter_mut().map(|call| Some(Call::not_shared(call))).collect();
     let unlimited = |n: usize| if n == 0 { usize::MAX } else { n };
-    let (limit, per_host) = (unlimited(limit), unlimited(per_host));
+    let (limit, per_host) = (unlimited(limits.in_all), unlimited(limits.per_host));
     let mut waiting: Vec<usize> = (0..calls.len()).collect();
     let mut active: Vec<Active<'a>> = Vec::new();
     let mut busy: HashMap<Rc<str>, usize> = HashMap::new();

@@ -96,7 +96,7 @@ impl<'a> Stream<'a> {
                 break;
             }
             let drive = self.slot.shared.drive(cx, self.slot.at);
-            self.sent_at = self.slot.shared.session().stream(self.id).sent_at;
+            self.sent_at = self.slot.shared.session().stream(self.id).sending.sent_at;
             match drive {
                 Drive::Again => {}
                 Drive::Waits if self.upload.has_ended() || !self.slot.shared.session().may_send(self.id) => break,
@@ -130,7 +130,7 @@ impl<'a> Stream<'a> {
             return Some(Ended::Failed(failure_map::payload(error, Step::Send)));
         }
         let stream = session.stream(self.id);
-        self.sent_at = stream.sent_at;
+        self.sent_at = stream.sending.sent_at;
         if let Some(head) = stream.head.take() {
             if let BodyUse::Stream(sink) = &self.body_use {
                 let answer = || Response {
@@ -141,7 +141,7 @@ impl<'a> Stream<'a> {
                 };
                 if !((200..300).contains(&head.status) && sink.begin(&answer())) {
                     self.body_use = BodyUse::Keep;
-                    stream.keep_whole();
+                    stream.content.keep_whole();
                 }
             }
             self.response = Some(head);
@@ -164,7 +164,7 @@ impl<'a> Stream<'a> {
                 return Some(Some(Ended::Complete));
             }
             let stream = session.stream(self.id);
-            if stream.pieces.is_empty() {
+            if stream.content.pieces.is_empty() {
                 return None;
             }
             match sink.poll_ready(cx) {
@@ -176,7 +176,7 @@ impl<'a> Stream<'a> {
                 Poll::Pending => return Some(None),
             }
             let moment = stream.last.or(stream.first);
-            if let Some(piece) = stream.take_piece() {
+            if let Some(piece) = stream.content.take_piece() {
                 sink.take(&piece);
             }
             let earliest = self.sent_at.or(moment.map(|moment| moment.seen));
@@ -206,7 +206,7 @@ impl<'a> Stream<'a> {
             Some(_) => Moment::place(stream.last, &self.io.stamps, first.unwrap_or(start)),
             None => (first, first_stamped),
         };
-        let (length, content) = (stream.length, stream.take_whole());
+        let (length, content) = (stream.content.length, stream.content.take_whole());
         drop(session);
         let (marks, moment) = match (ended, self.response.take()) {
             (Ended::Complete, Some(head)) => {
@@ -253,7 +253,7 @@ impl Drop for Stream<'_> {
 
 /// Why a stream was reset that had no room.
 pub(crate) fn too_large(stream: &OpenStream) -> Failure {
-    failure_map::body_too_large(stream.no_room.as_ref().expect("the stream says why it has no room"))
+    failure_map::body_too_large(stream.content.no_room.as_ref().expect("the stream says why it has no room"))
 }
 
 /// What a stream's end means for the exchange, which is at this step.
@@ -261,7 +261,9 @@ fn ended(end: StreamEnd, stream: &OpenStream, step: Step) -> Ended {
     match end {
         StreamEnd::Complete => Ended::Complete,
         // The answer is complete; the server does not want the rest of the request (RFC 9113 8.1).
-        StreamEnd::Reset(NO_ERROR) if stream.declared.is_some_and(|declared| declared == stream.length) => {
+        StreamEnd::Reset(NO_ERROR)
+            if stream.content.declared.is_some_and(|declared| declared == stream.content.length) =>
+        {
             Ended::Complete
         }
         StreamEnd::Reset(REFUSED_STREAM) => Ended::Unprocessed(failure_map::http2_stream(REFUSED_STREAM, step)),

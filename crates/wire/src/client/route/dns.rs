@@ -51,9 +51,9 @@ impl Resolver {
     /// As the settings say.
     pub(crate) fn new(settings: &Settings) -> Resolver {
         Resolver {
-            blocked: settings.block_hostnames.clone(),
+            blocked: settings.blocked.names.clone(),
             hosts: settings.hosts.clone(),
-            blacklist: settings.blacklist_ips.clone(),
+            blacklist: settings.blocked.addresses.clone(),
             dns: settings.dns,
             names: RefCell::default(),
         }
@@ -259,13 +259,13 @@ mod tests {
 
     #[test]
     fn blocked_names_say_their_pattern() {
-        let r = resolver(|s| s.block_hostnames = patterns(&["*.Blk.test", "exact.test"]));
+        let r = resolver(|s| s.blocked.names = patterns(&["*.Blk.test", "exact.test"]));
         let message = |host: &str| r.check_host(host).map_err(|f| (f.kind, f.message));
         let expected = "hostname (a.blk.test) is in a blocked pattern (*.blk.test)";
         assert_eq!(message("a.blk.test"), Err((FailureKind::BlockedHost, expected.into())));
         assert!(message("exact.test").is_err());
         assert!(message("blk.test").is_ok() && message("xblk.test").is_ok() && message("a.exact.test").is_ok());
-        let all = resolver(|s| s.block_hostnames = patterns(&["*"]));
+        let all = resolver(|s| s.blocked.names = patterns(&["*"]));
         assert!(all.check_host("x").is_err() && all.check_host("127.0.0.5").is_ok());
     }
 
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn blacklisted_addresses_are_refused_after_resolution() {
         let r = resolver(|s| {
-            s.blacklist_ips = Arc::new(vec![parse_block("127.0.0.0/8").unwrap()]);
+            s.blocked.addresses = Arc::new(vec![parse_block("127.0.0.0/8").unwrap()]);
             s.hosts = fixed(&[("h.test", "127.0.0.1:1")]);
         });
         for (host, ip) in [("127.0.0.5", "127.0.0.5"), ("h.test", "127.0.0.1")] {

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use engine::judgement::{ClosedLoop, Outputs, Percentile, Throttling};
+use engine::judgement::{ClosedLoop, MachineFacts, Outputs, Percentile, Throttling};
 use engine::{Facts, Finding, Health, Severity};
 use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
@@ -206,14 +206,20 @@ pub fn facts(samples: &Samples, around: &Circumstances) -> Facts {
         is_target_here: *is_target_here,
         iteration_lag: samples.lag.map(|(lag, _)| lag),
         closed: closed(samples),
-        allowed_cores: *allowed_cores,
-        stolen: machine.steal_share.filter(|share| *share >= document::NOTABLE_STEAL),
-        throttling: Throttling {
-            times: machine.throttled.map_or(0, |(times, _)| times),
-            time: machine.throttled.map(|(_, seconds)| Duration::from_secs_f64(seconds)),
+        machine: MachineFacts {
+            allowed_cores: *allowed_cores,
+            stolen: machine.steal_share.filter(|share| *share >= document::NOTABLE_STEAL),
+            throttling: Throttling {
+                times: machine.throttled.map_or(0, |(times, _)| times),
+                time: machine.throttled.map(|(_, seconds)| Duration::from_secs_f64(seconds)),
+            },
+            pressure: machine.pressure.map(|Pressure { cpu, memory, io }| engine::judgement::Pressure {
+                cpu,
+                memory,
+                io,
+            }),
+            clock_step_ms: *clock_step_ms,
         },
-        pressure: machine.pressure.map(|Pressure { cpu, memory, io }| engine::judgement::Pressure { cpu, memory, io }),
-        clock_step_ms: *clock_step_ms,
         outputs: Outputs { lost: lost.clone() },
         percentiles: Vec::new(),
     }
