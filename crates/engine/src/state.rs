@@ -248,7 +248,14 @@ impl RunState {
         Duration::from_nanos(self.awake_late.load(Ordering::Relaxed))
     }
 
+    /// Whether a worker's iterations of a scenario have all ended: what was begun is counted once.
+    pub(crate) fn is_settled(&self, worker: usize, scenario: usize) -> bool {
+        let cell = self.cell(worker, scenario);
+        cell.begun() == cell.ended()
+    }
+
     fn cell(&self, worker: usize, scenario: usize) -> &Cell {
+        debug_assert!(worker < self.workers.len() && scenario < self.scenarios.len(), "{worker}, {scenario}");
         &self.cells[worker * self.scenarios.len() + scenario].0
     }
 
@@ -259,11 +266,15 @@ impl RunState {
 
     #[inline]
     pub(crate) fn iteration_completed(&self, worker: usize, scenario: usize) {
-        bump(&self.cell(worker, scenario).completed, 1);
+        let cell = self.cell(worker, scenario);
+        bump(&cell.completed, 1);
+        debug_assert!(cell.ended() <= cell.begun(), "an iteration ends once, after its beginning");
     }
 
     pub(crate) fn iteration_interrupted(&self, worker: usize, scenario: usize) {
-        bump(&self.cell(worker, scenario).interrupted, 1);
+        let cell = self.cell(worker, scenario);
+        bump(&cell.interrupted, 1);
+        debug_assert!(cell.ended() <= cell.begun(), "an iteration ends once, after its beginning");
     }
 
     pub(crate) fn iterations_dropped(&self, worker: usize, scenario: usize, count: u64) {
@@ -277,7 +288,9 @@ impl RunState {
     }
 
     pub(crate) fn vu_active(&self, worker: usize, scenario: usize, is_active: bool) {
-        bump(&self.cell(worker, scenario).active, if is_active { 1 } else { u64::MAX });
+        let active = &self.cell(worker, scenario).active;
+        debug_assert!(is_active || active.load(Ordering::Relaxed) > 0, "who rests was active before");
+        bump(active, if is_active { 1 } else { u64::MAX });
     }
 }
 
@@ -286,9 +299,24 @@ fn bump(cell: &AtomicU64, by: u64) {
     cell.store(cell.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
+impl Cell {
+    fn begun(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    /// Whatever way they ended.
+    fn ended(&self) -> u64 {
+        self.completed.load(Ordering::Relaxed) + self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
 impl Counts {
     /// What came since an earlier reading; users are those that are active now.
     pub(crate) fn since(&self, earlier: &Counts) -> Counts {
+        debug_assert!(
+            earlier.started <= self.started && earlier.completed <= self.completed,
+            "counts grow: {earlier:?}, then {self:?}"
+        );
         Counts {
             started: self.started - earlier.started,
             completed: self.completed - earlier.completed,
@@ -357,6 +385,7 @@ mod tests {
         assert_eq!((state.started(), state.scenario_start(0)), (Some(at(2)), Some(at(7))));
         assert_eq!([6, 7, 12, 17, 30].map(|s| state.progress(0, at(s))), [0.0, 0.0, 0.5, 1.0, 1.0]);
         assert_eq!(state.progress(1, at(100)), 0.0);
+        (0..11).for_each(|_| state.iteration_started(0, 1));
         state.iteration_completed(0, 1);
         state.iteration_interrupted(0, 1);
         assert_eq!(state.progress(1, at(0)), 0.5);

@@ -200,6 +200,7 @@ impl Sink {
                 *samples += count;
             }
             (Sink::Rate { passes, total }, Sink::Rate { passes: more, total: count }) => {
+                debug_assert!(*passes <= *total && more <= count, "{passes} of {total}, {more} of {count}");
                 *passes += more;
                 *total += count;
             }
@@ -215,6 +216,7 @@ impl Sink {
                 *min = min.min(low);
                 *max = max.max(high);
                 *samples += count;
+                debug_assert!(*samples == 0 || *min <= *last && *last <= *max, "{last} between {min} and {max}");
             }
             (own, theirs) => unreachable!("sinks of one key have one kind: {own:?} and {theirs:?}; this is a bug"),
         }

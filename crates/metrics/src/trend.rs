@@ -90,6 +90,7 @@ impl Trend {
     /// Counts a value that is not 0, and moves the extremes to it.
     #[inline(always)]
     fn widen(&mut self, value: f64) {
+        debug_assert!(value.is_finite() && value != 0.0, "zeros are counted apart, the rest is refused: {value}");
         self.others += 1;
         if value < self.min {
             self.min = value;
@@ -194,6 +195,7 @@ impl Trend {
             (below, rank - below as f64)
         };
         let places = percents.map(place);
+        debug_assert!(places.iter().all(|(_, share)| (0.0..1.0).contains(share)), "a part of one rank");
         let mut wanted: Vec<(u64, f64)> =
             places.iter().flat_map(|(below, _)| [(*below, 0.0), (below + 1, 0.0)]).collect();
         self.order_statistics(&mut wanted);
@@ -228,6 +230,10 @@ impl Trend {
                 break;
             }
         }
+        debug_assert!(
+            open == wanted.len() || seen == self.count() && wanted[open].0 >= seen,
+            "each rank below the count is in a bucket"
+        );
         for (rank, value) in wanted {
             if *rank == 0 {
                 *value = self.min();
@@ -249,6 +255,7 @@ impl Trend {
     /// Share of the samples that are at least this much, 0 to 1, as exact as a percentile.
     pub fn share_from(&self, least: f64) -> f64 {
         let reaching = self.buckets().filter(|(value, _)| *value >= least).map(|(_, count)| count).sum::<u64>();
+        debug_assert!(reaching <= self.count(), "{reaching} of {}", self.count());
         reaching as f64 / self.count().max(1) as f64
     }
 

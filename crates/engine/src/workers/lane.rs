@@ -60,6 +60,15 @@ impl<F: Users> Lane<F> {
     /// Runs the scenario to its end.
     pub(crate) async fn run(self: Rc<Self>, plan: LanePlan) {
         self.worker.sleep_until(self.start).await;
+        self.work(plan).await;
+        debug_assert!(
+            self.worker.state.is_settled(self.worker.index, self.info.index),
+            "each iteration of the scenario '{}' that began has ended and is counted",
+            self.info.name
+        );
+    }
+
+    async fn work(self: &Rc<Self>, plan: LanePlan) {
         let (place, spread) = (self.worker.index, plan.spread);
         match plan.work {
             Work::Looping { vus, most, iterations, end, hard } => {
@@ -71,7 +80,7 @@ impl<F: Users> Lane<F> {
                 let users = self.table();
                 for position in spread.positions(place, vus) {
                     let pace = Ramping::new(ramp.spans(stripes.unscale(position)));
-                    users.add(LaneUser::new(&self, None, pace, |_| {}));
+                    users.add(LaneUser::new(self, None, pace, |_| {}));
                 }
                 users.join().await;
             }

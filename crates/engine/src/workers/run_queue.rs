@@ -380,7 +380,8 @@ impl RunQueue {
     #[inline(always)]
     fn resume(&self, place: &mut Option<Box<Row<dyn Resumable>>>, at: usize) -> TurnEnd {
         let Some(row) = place else { return TurnEnd::Goes };
-        self.local.queue.borrow_mut().is_woken[at] = false;
+        let was_woken = std::mem::replace(&mut self.local.queue.borrow_mut().is_woken[at], false);
+        debug_assert!(was_woken, "user {at} has a turn and was not in the queue");
         loop {
             let context = &mut Context::from_waker(&row.waker);
             match row.next {

@@ -61,7 +61,12 @@ impl Aggregate {
         }
         for (key, sink) in snapshot.sinks {
             match self.index.get(&key) {
-                Some(at) => self.sinks[*at].1.merge(sink),
+                Some(at) => {
+                    debug_assert_eq!(self.sinks[*at].0, key, "the index knows each sink's place");
+                    let samples = self.sinks[*at].1.samples() + sink.samples();
+                    self.sinks[*at].1.merge(sink);
+                    debug_assert_eq!(self.sinks[*at].1.samples(), samples, "no sample is lost or counted twice");
+                }
                 None => {
                     self.index.insert(key.clone(), self.sinks.len());
                     self.sinks.push((key, sink));

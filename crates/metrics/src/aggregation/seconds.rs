@@ -78,6 +78,8 @@ impl Seconds {
 
     /// Adds an interval, from `start` to `end` of the run's clock, and what came in during it.
     pub fn add(&mut self, start: Duration, end: Duration, snapshots: &[Snapshot]) {
+        debug_assert!(start <= end, "{start:?} to {end:?}");
+        debug_assert!(self.intervals.last().is_none_or(|(last, _)| *last <= start), "intervals come in order");
         let mut found: Vec<Vec<&Sink>> = vec![Vec::new(); self.rows.len()];
         for (key, sink) in snapshots.iter().flat_map(|snapshot| &snapshot.sinks) {
             if self.keeps(key) {
@@ -90,6 +92,10 @@ impl Seconds {
             points.push(&sinks);
         }
         self.intervals.push((start, end.saturating_sub(start)));
+        debug_assert!(
+            self.rows.iter().all(|(_, points)| points.len() == self.intervals.len()),
+            "each series has an entry an interval"
+        );
     }
 
     /// Start and length of each interval.
@@ -139,6 +145,15 @@ fn is_total(key: &SinkKey) -> bool {
 }
 
 impl Points {
+    /// Entries, one an interval.
+    fn len(&self) -> usize {
+        match self {
+            Points::Counter(column) | Points::Gauge(column) => column.len(),
+            Points::Rate(column) => column.len(),
+            Points::Trend(column) => column.len(),
+        }
+    }
+
     fn gaps(sink: &Sink, count: usize) -> Points {
         match sink {
             Sink::Counter { .. } => Points::Counter(vec![None; count]),
@@ -177,13 +192,9 @@ impl Points {
 }
 
 fn point(trend: &Trend) -> TrendPoint {
-    TrendPoint {
-        count: trend.count(),
-        avg: trend.avg(),
-        min: trend.min(),
-        max: trend.max(),
-        percentiles: trend.percentiles([50.0, 90.0, 95.0, 99.0]),
-    }
+    let percentiles = trend.percentiles([50.0, 90.0, 95.0, 99.0]);
+    debug_assert!(percentiles.is_sorted(), "{percentiles:?}");
+    TrendPoint { count: trend.count(), avg: trend.avg(), min: trend.min(), max: trend.max(), percentiles }
 }
 
 #[cfg(test)]

@@ -135,14 +135,20 @@ impl Cell {
             Held::Trend(trend) => {
                 let empty = trend.emptied();
                 let mut taken = std::mem::replace(trend, empty);
+                debug_assert!(samples >= taken.count(), "{samples} samples, {} of them measured", taken.count());
                 taken.add_zeros(samples - taken.count());
+                debug_assert_eq!(taken.count(), samples, "what was not measured was 0");
                 Sink::Trend(Box::new(taken))
             }
             Held::Counter { sum, value, times } => {
+                debug_assert!(*times <= samples, "the last value came {times} times, of {samples} samples");
                 sum.add(*value, std::mem::take(times));
                 Sink::Counter { sum: std::mem::take(sum), samples }
             }
-            Held::Rate { passes } => Sink::Rate { passes: std::mem::take(passes), total: samples },
+            Held::Rate { passes } => {
+                debug_assert!(*passes <= samples, "{passes} of {samples} passed");
+                Sink::Rate { passes: std::mem::take(passes), total: samples }
+            }
             Held::Gauge => return None,
         })
     }

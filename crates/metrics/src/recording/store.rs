@@ -129,8 +129,11 @@ impl Store {
             self.by_sinks.insert(sinks.into(), cell);
             cell
         });
+        debug_assert_eq!(self.cells.len(), self.feeds.len(), "each cell feeds sinks");
+        debug_assert!(self.feeds[cell as usize].iter().all(|sink| (*sink as usize) < self.sinks.len()));
         self.entries.push(Entry { metric, tags: tags.clone() });
         let entry = self.entries.len() as u32 - 1;
+        debug_assert!(entry < GAUGE, "the top bit of an entry's number is free");
         Series { cell, entry: if kind == Kind::Gauge { entry | GAUGE } else { entry } }
     }
 

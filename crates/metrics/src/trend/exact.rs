@@ -86,6 +86,7 @@ impl SparseTrend {
 impl Trend {
     /// Adds everything that a sparse one holds.
     pub(crate) fn merge_sparse(&mut self, other: &SparseTrend) {
+        let count = self.count() + other.zeros + other.others;
         for (side, buckets) in [(&mut self.negative, &other.negative), (&mut self.positive, &other.positive)] {
             buckets.iter().for_each(|(key, bucket)| side.bucket(*key).merge(*bucket));
         }
@@ -94,6 +95,8 @@ impl Trend {
         self.censored += other.censored;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
+        debug_assert_eq!(self.count(), count, "no value is lost or counted twice");
+        debug_assert!(self.others == 0 || self.min <= self.max, "{} to {}", self.min, self.max);
     }
 }
 

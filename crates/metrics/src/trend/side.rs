@@ -68,6 +68,7 @@ impl Bucket {
             Ok(few) => few as f64,
             Err(_) => self.rest() as f64,
         };
+        debug_assert!(self.count() > 0, "an empty bucket has no mean");
         // A bucket's numbers are neighbours: the steps between two of them are all the same.
         let steps = (rest / self.count() as f64 + 0.5) as u64;
         f64::from_bits(bucket::border(key).to_bits() + steps)
@@ -133,6 +134,8 @@ impl Side {
         if slot >= self.directory.len() {
             self.directory.resize(slot + 1, ABSENT);
         }
+        debug_assert_eq!(self.directory[slot], ABSENT, "a page is made once");
+        debug_assert_eq!(self.buckets.len() % PAGE, 0, "pages are whole");
         self.directory[slot] = self.buckets.len() as u32;
         self.buckets.extend_from_slice(&[Bucket(0); PAGE]);
     }

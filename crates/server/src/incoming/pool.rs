@@ -88,6 +88,7 @@ impl Pool {
             }
         };
         counts.pool.in_use.add(1);
+        debug_assert_eq!(bytes.len(), self.0.size, "all buffers of a pool are of one size");
         Pooled { bytes, pool: Some(self.clone()) }
     }
 
@@ -134,6 +135,7 @@ impl AsRef<[u8]> for Pooled {
 impl Drop for Pooled {
     fn drop(&mut self) {
         let Some(Pool(pool)) = self.pool.take() else { return };
+        debug_assert!(pool.counts().pool.in_use.get() > 0, "a buffer comes back once");
         pool.counts().pool.in_use.sub(1);
         if pool.reuse {
             pool.free().buffers.push(std::mem::take(&mut self.bytes));
@@ -177,6 +179,7 @@ pub struct Piece {
 
 impl Piece {
     pub(crate) fn new(buffer: Buffer, range: Range<usize>) -> Self {
+        debug_assert!(range.start <= range.end, "{range:?}");
         Piece { buffer, range }
     }
 

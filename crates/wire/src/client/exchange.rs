@@ -385,6 +385,8 @@ impl Exchange {
         let first = outcome.first.unwrap_or(outcome.ended);
         let sent = outcome.sent_at.unwrap_or(first).min(first).max(start);
         debug_assert!(start <= sent && sent <= first, "an exchange begins, is sent, and is answered");
+        debug_assert!(outcome.last.is_none_or(|last| first <= last), "what came first came before what came last");
+        debug_assert!(first <= outcome.ended, "an exchange ends after what came of it");
         self.timings.sending = sent.since(start);
         self.timings.waiting = first.since(sent);
         self.timings.receiving = match (outcome.first, outcome.last, &self.outcome) {

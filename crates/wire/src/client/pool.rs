@@ -68,6 +68,7 @@ impl Pool {
     #[inline]
     pub(crate) fn give_back(&self, endpoint: &Rc<Endpoint>, connection: Box<Connection>) {
         let mut idle = self.idle.borrow_mut();
+        debug_assert_eq!(connection.transport.sent, 0, "bytes of an exchange that was not counted");
         let same = idle.iter().filter(|(owner, _)| Rc::ptr_eq(owner, endpoint)).count();
         if same >= self.max_idle_per_endpoint {
             return;
@@ -76,6 +77,7 @@ impl Pool {
             idle.remove(0);
         }
         idle.push((endpoint.clone(), connection));
+        debug_assert!(idle.len() <= self.max_idle, "{} idle connections, {} at most", idle.len(), self.max_idle);
     }
 
     /// Closes all idle connections.

@@ -79,6 +79,7 @@ impl FrameQueue {
 
     /// So many bytes were written.
     pub(crate) fn advance(&mut self, mut n: usize) {
+        debug_assert!(n <= self.len, "the socket took {n} bytes of {}", self.len);
         self.len -= n;
         self.taken += n as u64;
         while let Some((place, content)) = self.content.front_mut() {
@@ -94,6 +95,7 @@ impl FrameQueue {
         }
         self.start += n;
         if self.is_empty() {
+            debug_assert!(self.content.is_empty() && self.start == self.bytes.len(), "all was written");
             self.start = 0;
             self.bytes.clear();
             if self.bytes.capacity() > KEPT {

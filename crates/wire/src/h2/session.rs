@@ -134,8 +134,10 @@ impl Http2Session {
 
     /// Opens a stream with this head. `is_whole`: no content follows. Not to be called unless `is_open`.
     pub(crate) fn open(&mut self, head: &Http2Head, is_whole: bool, asked: Asked<'_>, slot: usize) -> u32 {
+        debug_assert!(self.is_open() && self.has_room(), "the peer allows one more stream");
         let id = self.next_stream;
         self.next_stream += 2;
+        debug_assert!(self.streams.last().is_none_or(|last| last.id < id), "streams lie in the order of their numbers");
         let Http2Session { queue, encoder, peer, .. } = self;
         queue.put(|out| {
             let start = out.len();
@@ -180,8 +182,11 @@ impl Http2Session {
     pub(crate) fn send(&mut self, id: u32, mut content: Bytes, is_last: bool) {
         self.send_window -= content.len() as i64;
         let max_frame = self.peer.max_frame;
+        debug_assert!(content.is_empty() || self.send_window >= 0, "no more than the connection's window is sent");
         let stream = self.stream(id);
+        debug_assert!(!stream.sending.is_over, "stream {id} has sent all");
         stream.sending.window -= content.len() as i64;
+        debug_assert!(content.is_empty() || stream.sending.window >= 0, "no more than the stream's window is sent");
         stream.sending.is_over = is_last;
         loop {
             let piece = content.split_to(content.len().min(max_frame));
@@ -199,6 +204,7 @@ impl Http2Session {
 
     /// What the queue gave away up to this place is with the kernel now.
     pub(crate) fn note_sent(&mut self, up_to: u64) {
+        debug_assert!(up_to <= self.queue.put_total(), "{up_to} bytes of {}", self.queue.put_total());
         let mut now = None;
         while let Some((_, id)) = self.unsent.pop_front_if(|(end, _)| *end <= up_to) {
             if let Some(at) = self.place(id) {

@@ -181,6 +181,7 @@ impl StreamContent {
 
     /// Takes what was put together; what holds it from now on counts it for itself.
     pub(crate) fn take_whole(&mut self) -> Vec<u8> {
+        debug_assert!(self.pieces.is_empty(), "content is put together or comes in pieces");
         self.held.clear();
         std::mem::take(&mut self.whole)
     }
@@ -223,6 +224,7 @@ impl ReceiveWindow {
             return None;
         }
         self.left += i64::from(self.released);
+        debug_assert!(self.left <= i64::from(WINDOW), "the peer may send no more than a window");
         Some(std::mem::take(&mut self.released))
     }
 }

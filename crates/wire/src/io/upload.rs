@@ -137,6 +137,7 @@ impl<'a> Upload<'a> {
             room -= run.len();
             offset += run.len() as u64;
         }
+        debug_assert!(part <= self.segments.len() + 1, "part {part} of {}", self.segments.len() + 1);
         filled
     }
 
@@ -191,6 +192,7 @@ impl<'a> Upload<'a> {
     fn advance_over(&mut self, n: usize) {
         let mut n = n as u64;
         while let Some(len) = self.len_of(self.part) {
+            debug_assert!(self.offset <= len, "{} of {len} bytes of part {}", self.offset, self.part);
             let left = len - self.offset;
             if n < left {
                 self.offset += n;
@@ -223,6 +225,7 @@ impl<'a> Upload<'a> {
             };
             len += n;
             offset += n as u64;
+            debug_assert!(offset <= whole, "{offset} of {whole} bytes of part {part}");
             if offset == whole || n == 0 {
                 (part, offset) = (part + 1, 0);
             }

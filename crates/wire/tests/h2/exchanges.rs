@@ -70,8 +70,10 @@ fn an_exchange_says_how_long_each_step_took() {
         assert_eq!((response(exchange).proto, response(exchange).reason()), ("HTTP/2.0", "OK"));
         assert_eq!(response(exchange).header("X-A"), Some(&b"b"[..]));
         let timings = exchange.timings;
+        // On a busy machine the client may notice late that it has sent, and has waited less for that.
+        let answered = timings.sending + timings.waiting;
         assert!(
-            timings.waiting >= Duration::from_millis(55) && timings.receiving >= Duration::from_millis(35),
+            answered >= Duration::from_millis(55) && timings.receiving >= Duration::from_millis(35),
             "{timings:?}"
         );
         let connection = exchange.connection.as_ref().unwrap();
