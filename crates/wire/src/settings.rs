@@ -57,9 +57,9 @@ pub struct Http2Limits {
 /// What is never connected to.
 #[derive(Clone, Debug, Default)]
 pub struct Blocked {
-    /// Addresses (`blacklistIPs`).
+    /// Networks of the option `blacklistIPs`.
     pub addresses: Arc<Vec<IpNet>>,
-    /// Names (`blockHostnames`).
+    /// Patterns of the option `blockHostnames`.
     pub names: Arc<HostPatterns>,
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct OpenStream {
     pub(crate) first: Option<Moment>,
     pub(crate) last: Option<Moment>,
     pub(crate) end: Option<StreamEnd>,
-    pub(crate) sending: Sending,
+    pub(crate) sending: StreamSending,
     /// DATA frames without content.
     pub(super) empty_frames: u32,
     /// Something came with the read that is being looked at.
@@ -71,7 +71,7 @@ pub(crate) struct OpenStream {
 }
 
 /// What a request still sends.
-pub(crate) struct Sending {
+pub(crate) struct StreamSending {
     /// Bytes of content that the peer allows.
     pub(super) window: i64,
     pub(super) is_wanted: bool,
@@ -85,7 +85,7 @@ pub(crate) struct StreamContent {
     keep: Keep,
     pub(crate) whole: Vec<u8>,
     pub(crate) pieces: VecDeque<Bytes>,
-    /// Bytes that arrived.
+    /// Bytes that have arrived.
     pub(crate) length: u64,
     /// Bytes that the head declares.
     pub(crate) declared: Option<u64>,
@@ -122,7 +122,7 @@ impl OpenStream {
             first: None,
             last: None,
             end: None,
-            sending: Sending { window: send_window, is_wanted: false, is_over: false, sent_at: None },
+            sending: StreamSending { window: send_window, is_wanted: false, is_over: false, sent_at: None },
             empty_frames: 0,
             is_touched: false,
         }
