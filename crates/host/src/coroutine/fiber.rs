@@ -52,6 +52,7 @@ impl<J, E> Jobs<J, E> {
     }
 }
 
+#[derive(Clone, Copy)]
 enum State {
     /// Between two jobs, or not begun.
     Idle,
@@ -225,13 +226,10 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
     /// JavaScript, sending, receiving) for all before the next.
     #[inline(always)]
     pub fn advance(&mut self, cx: &mut Context<'_>) -> Advance<E> {
-        let resume = match std::mem::replace(&mut self.state, State::Returned) {
+        let resume = match self.state {
             State::Starting => Resume::Run,
             State::Answered(resume) => resume,
-            state @ State::Asking(_) => {
-                self.state = state;
-                return Advance::Asks;
-            }
+            State::Asking(_) => return Advance::Asks,
             state @ (State::Paused | State::Preempted(_)) => return self.go_on_computing(state, cx),
             State::Idle | State::Returned => return Advance::Over(None),
         };
@@ -313,6 +311,7 @@ impl<J: 'static, E: 'static> Fiber<J, E> {
         let computed = self.computation.take().map_or(SLICE, |computation| computation.used());
         self.given_up = Some(GivenUp { computed, native: self.native() });
         std::mem::forget(self.coroutine.take());
+        self.state = State::Returned;
     }
 
     /// The native function that the script is in: the outermost one of the engine's behind its call of C functions.
