@@ -2,20 +2,30 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use crate::lab::Lab;
 
+/// A folder that holds the test script of an extension, which finds what it imports where the repository has it.
+fn lab_of(extension: &str) -> Lab {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let script = crates.join("extensions/src").join(extension).join("test.js");
+    let text = std::fs::read_to_string(&script).unwrap_or_else(|error| panic!("{}: {error}", script.display()));
+    let root = crates.join("..").canonicalize().expect("the root of the repository");
+    let up = "../".repeat("crates/extensions/src".split('/').chain(extension.split('/')).count());
+    Lab::with(&text.replace(&up, &format!("{}/", root.display())))
+}
+
 #[test]
 fn users_share_what_kv_keeps() {
-    let script = include_str!("../../../extensions/src/kv/test.js");
-    Lab::with(script).run(&[]).code(0);
+    lab_of("kv").run(&[]).code(0);
 }
 
 #[test]
 fn a_file_of_kv_outlives_the_run() {
-    let lab = Lab::with(include_str!("../../../extensions/src/kv/test.js"));
+    let lab = lab_of("kv");
     let disk = r#"KV={"backend":"disk","path":"values.redb"}"#;
     lab.run(&["-e", disk]).code(0);
     lab.run(&["-e", disk, "-e", "LEFT=401"]).code(0);
@@ -39,7 +49,7 @@ fn texts_of_kv_are_kept_as_they_are() {
 
 #[test]
 fn variables_of_files_are_in_the_environment() {
-    let lab = Lab::with(include_str!("../../../extensions/src/dotenv/test.js"));
+    let lab = lab_of("dotenv");
     lab.file(".env", "ALL=base\nDEVELOPMENT=base\nLOCAL=base\nBASE=base\nGIVEN=base\n");
     lab.file(".env.development", "ALL=development\nDEVELOPMENT=development\nLOCAL=development\n");
     lab.file(".env.local", "ALL=local\nLOCAL=local\n");
@@ -61,14 +71,14 @@ fn a_file_of_variables_that_is_wrong_ends_the_test() {
 
 #[test]
 fn a_seed_makes_the_same_values() {
-    let lab = Lab::with(include_str!("../../../extensions/src/faker/test.js"));
+    let lab = lab_of("faker");
     lab.run(&["-e", "XK6_FAKER_SEED=11"]).code(0);
     lab.run(&["-e", "XK6_FAKER_SEED=x"]).code(107).says("k6/x/faker: XK6_FAKER_SEED is \"x\", expected a whole number");
 }
 
 #[test]
 fn files_are_written_and_read() {
-    let lab = Lab::with(include_str!("../../../extensions/src/file/test.js"));
+    let lab = lab_of("file");
     let folder = format!("FOLDER={}", lab.path().display());
     lab.run(&["-e", &folder]).code(0);
     assert!(!lab.path().join("onrush/log.txt").exists(), "teardown deletes the folder and all in it");
@@ -86,7 +96,7 @@ fn options_of_redis_are_checked_before_anything_is_sent() {
 
 #[test]
 fn a_database_in_a_file_is_written_and_read_by_all_users() {
-    let lab = Lab::with(include_str!("../../../extensions/src/sql/sqlite/test.js"));
+    let lab = lab_of("sql/sqlite");
     lab.run(&["-e", "SQLITE=test.db"]).code(0);
 }
 

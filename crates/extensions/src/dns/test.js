@@ -1,6 +1,6 @@
 // Needs a name server: `cargo xtask extensions dns` starts one and gives its places.
-import { check } from "k6";
 import dns, { lookup, resolve } from "k6/x/dns";
+import { is } from "../../../../tests/lib/assert.js";
 
 export const options = {
   iterations: 1,
@@ -19,11 +19,6 @@ export const options = {
 };
 
 const { at, at6, port } = JSON.parse(__ENV.DNS);
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
 
 async function fails(name, promise, text, rcode) {
   let error = {};

@@ -1,6 +1,6 @@
-import { check } from "k6";
 import exec from "k6/execution";
 import dotenv, { parse, stringify } from "k6/x/dotenv";
+import { is, thrown } from "../../../../tests/lib/assert.js";
 
 // Run in a folder with .env, .env.local, .env.development and .env.development.local, with `-e GIVEN=flag`.
 const atInit = { ...__ENV };
@@ -13,20 +13,6 @@ export const options = {
     after: { executor: "shared-iterations", vus: 2, iterations: 4, startTime: "400ms" },
   },
 };
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function thrown(act) {
-  try {
-    act();
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-  return "nothing";
-}
 
 const wanted = { ALL: "development.local", LOCAL: "local", DEVELOPMENT: "development", BASE: "base", GIVEN: "flag" };
 

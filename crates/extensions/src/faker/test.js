@@ -1,25 +1,11 @@
-import { check } from "k6";
 import faker, { Faker } from "k6/x/faker";
+import { is, thrown } from "../../../../tests/lib/assert.js";
 
 // Run with `-e XK6_FAKER_SEED=11`.
 export const options = {
   scenarios: { once: { executor: "per-vu-iterations", vus: 3, iterations: 1 } },
   thresholds: { checks: ["rate == 1"] },
 };
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function thrown(act) {
-  try {
-    act();
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-  return "nothing";
-}
 
 function some(faker) {
   return [faker.person.name(), faker.internet.url(), faker.numbers.intRange(1, 1e6), faker.zen.uuid(), faker.word.paragraph()];

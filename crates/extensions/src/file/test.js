@@ -1,5 +1,5 @@
-import { check } from "k6";
 import file, { readFile, writeString } from "k6/x/file";
+import { is, thrown } from "../../../../tests/lib/assert.js";
 
 export const options = {
   vus: 4,
@@ -10,20 +10,6 @@ export const options = {
 // A folder that is there and may be written to.
 const folder = `${__ENV.FOLDER}/onrush`;
 const log = `${folder}/log.txt`;
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function thrown(act) {
-  try {
-    act();
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-  return "nothing";
-}
 
 // Init code may write as well; each user runs it.
 file.createDirectory(`${folder}/deep`);

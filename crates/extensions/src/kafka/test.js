@@ -1,6 +1,7 @@
 // Needs brokers: `cargo xtask extensions` starts some, and gives where they listen.
-import { check, sleep } from "k6";
+import { sleep } from "k6";
 import * as kafka from "k6/x/kafka";
+import { is, throws } from "../../../../tests/lib/assert.js";
 
 const { Writer, Reader, Connection, SchemaRegistry, SCHEMA_TYPE_STRING, SCHEMA_TYPE_BYTES, SCHEMA_TYPE_JSON } = kafka;
 const at = JSON.parse(__ENV.KAFKA);
@@ -18,21 +19,6 @@ export const options = {
   ...(at.members ? { scenarios: members } : { iterations: 1 }),
   thresholds: { ...(at.members ? {} : alone), ...at.thresholds },
 };
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function throws(name, act, text) {
-  let told = "nothing";
-  try {
-    act();
-  } catch (error) {
-    told = error.message;
-  }
-  is(name, told.includes(text) || told, true);
-}
 
 const registry = new SchemaRegistry();
 const connection = new Connection({ address: brokers[0] });

@@ -1,5 +1,5 @@
-import { check } from "k6";
 import kvModule, { openKv } from "k6/x/kv";
+import { is, messageOf } from "../../../../tests/lib/assert.js";
 
 export const options = {
   vus: 4,
@@ -10,28 +10,14 @@ export const options = {
 // The options of the store; of a file that is not there yet, or that a run of this script left.
 const kv = openKv(JSON.parse(__ENV.KV || '{"backend":"memory"}'));
 
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function thrown(act) {
-  try {
-    act();
-  } catch (error) {
-    return error.message;
-  }
-  return "nothing";
-}
-
 function rejected(promise) {
   return promise.then(JSON.stringify, (error) => `${error.name}: ${error.message}`);
 }
 
 const wrong = [
-  thrown(() => openKv({ backend: "tape" })),
-  thrown(() => openKv({ serialization: "xml" })),
-  thrown(() => openKv({ ...JSON.parse(__ENV.KV || "{}"), serialization: "string" })),
+  messageOf(() => openKv({ backend: "tape" })),
+  messageOf(() => openKv({ serialization: "xml" })),
+  messageOf(() => openKv({ ...JSON.parse(__ENV.KV || "{}"), serialization: "string" })),
 ];
 
 export async function setup() {
@@ -43,11 +29,11 @@ export async function setup() {
   is("what the last run left", await kv.size(), Number(__ENV.LEFT || 0));
   await kv.clear();
   is("one function", kvModule.openKv === openKv, true);
-  is("outside of init code", thrown(openKv), "openKv() must be called in the init context");
+  is("outside of init code", messageOf(openKv), "openKv() must be called in the init context");
   is("set", await kv.set("b", { list: [1, null, "ü"] }), { list: [1, null, "ü"] });
   is("get", await kv.get("b"), { list: [1, null, "ü"] });
   is("get nothing", await kv.get("none").catch((error) => `${error.name}: ${error.message}`), "KeyNotFoundError: key none not found");
-  is("undefined", thrown(() => kv.set("u", undefined)), 'set("u"): found undefined, expected a value that JSON can hold');
+  is("undefined", messageOf(() => kv.set("u", undefined)), 'set("u"): found undefined, expected a value that JSON can hold');
   await kv.set("a2", 2);
   await kv.set("a1", 1);
   is("list", await kv.list({ prefix: "a" }), [{ key: "a1", value: 1 }, { key: "a2", value: 2 }]);
@@ -57,7 +43,7 @@ export async function setup() {
   is("clear", [await kv.clear(), await kv.size()], [true, 0]);
   await changes();
   await pages();
-  is("a method of nobody", thrown(() => kv.get.call({}, "x")), "this method belongs to a KV: call it on one");
+  is("a method of nobody", messageOf(() => kv.get.call({}, "x")), "this method belongs to a KV: call it on one");
 }
 
 async function changes() {

@@ -1,6 +1,7 @@
 // Needs a broker: `cargo xtask extensions` starts one, and gives where it listens.
-import { check, sleep } from "k6";
+import { sleep } from "k6";
 import mqtt, { Client, QoS } from "k6/x/mqtt";
+import { is, throws } from "../../../../tests/lib/assert.js";
 
 const at = JSON.parse(__ENV.MQTT);
 
@@ -8,21 +9,6 @@ export const options = {
   iterations: 1,
   thresholds: { checks: ["rate == 1"], iterations: ["count == 1"], ...at.thresholds },
 };
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function throws(name, act, text) {
-  let told = "nothing";
-  try {
-    act();
-  } catch (error) {
-    told = error.message;
-  }
-  is(name, told.includes(text) || told, true);
-}
 
 async function fails(name, promise, text) {
   let told = "nothing";

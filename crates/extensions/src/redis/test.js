@@ -1,30 +1,15 @@
 // Needs a server: `cargo xtask extensions` starts one, a cluster and a sentinel, and gives what to connect to.
-import { check } from "k6";
 import redis, { Client } from "k6/x/redis";
+import { is, throws } from "../../../../tests/lib/assert.js";
 
 export const options = { iterations: 1, thresholds: { checks: ["rate == 1"], iterations: ["count == 1"] } };
 
 const target = JSON.parse(__ENV.REDIS);
 const client = new redis.Client(target);
 
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
 async function fails(name, promise, text) {
   let told = "nothing";
   await promise.catch((error) => (told = String(error)));
-  is(name, told.includes(text) || told, true);
-}
-
-function throws(name, act, text) {
-  let told = "nothing";
-  try {
-    act();
-  } catch (error) {
-    told = error.message;
-  }
   is(name, told.includes(text) || told, true);
 }
 

@@ -1,6 +1,7 @@
 // Needs servers: `cargo xtask extensions tcp` has them and gives their ports. Each does one thing with a connection.
-import { check, sleep } from "k6";
+import { sleep } from "k6";
 import tcp, { Socket } from "k6/x/tcp";
+import { is, throws } from "../../../../tests/lib/assert.js";
 
 export const options = {
   iterations: 1,
@@ -29,25 +30,10 @@ export const options = {
 
 const ports = JSON.parse(__ENV.TCP);
 
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
 async function fails(name, promise, text) {
   let error = {};
   await promise.then(() => {}, (thrown) => (error = thrown));
   is(name, [error.name, String(error.message).includes(text) || String(error.message)], ["GoError", true]);
-}
-
-function throws(name, act, text) {
-  let told = "nothing";
-  try {
-    act();
-  } catch (error) {
-    told = error.message;
-  }
-  is(name, told.includes(text) || told, true);
 }
 
 const text = (bytes) => String.fromCharCode(...bytes);

@@ -1,17 +1,9 @@
 // SharedArray: made once, read as an array, never changed. Runs under k6 as well.
 import { check } from "k6";
 import { SharedArray } from "k6/data";
+import { messageOf } from "../../../../tests/lib/assert.js";
 
 export const options = { vus: 2, iterations: 4, thresholds: { checks: ["rate==1"] } };
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return String(error.message);
-  }
-}
 
 let calls = 0;
 const mixed = new SharedArray("mixed", () => {
@@ -25,12 +17,12 @@ const again = new SharedArray("mixed", () => {
 const rows = new SharedArray("rows", () => Array.from({ length: 5 }, (_, id) => ({ id })));
 const empty = new SharedArray("empty", () => []);
 const refused = {
-  "no function": thrown(() => new SharedArray("none")),
-  "no name": thrown(() => new SharedArray("", () => [])),
-  "no array": thrown(() => new SharedArray("object", () => ({ length: 1 }))),
-  "async function": thrown(() => new SharedArray("async", async () => [])),
+  "no function": messageOf(() => new SharedArray("none")),
+  "no name": messageOf(() => new SharedArray("", () => [])),
+  "no array": messageOf(() => new SharedArray("object", () => ({ length: 1 }))),
+  "async function": messageOf(() => new SharedArray("async", async () => [])),
 };
-const passed = thrown(() => new SharedArray("throws", () => { throw new Error("from the script"); }));
+const passed = messageOf(() => new SharedArray("throws", () => { throw new Error("from the script"); }));
 
 export default function () {
   check(mixed, {
@@ -45,7 +37,7 @@ export default function () {
     "a new value at each access": (m) => m[0] !== m[0],
     "values are frozen all the way down": (m) =>
       Object.isFrozen(m[0]) && Object.isFrozen(m[0].list) && Object.isFrozen(m[0].list[1]),
-    "changing a value throws": (m) => thrown(() => { m[0].a = 2; }) !== "" && m[0].a === 1,
+    "changing a value throws": (m) => messageOf(() => { m[0].a = 2; }) !== "" && m[0].a === 1,
   });
   check(rows, {
     "for of": (r) => { let ids = ""; for (const row of r) ids += row.id; return ids === "01234"; },
@@ -68,21 +60,21 @@ export default function () {
     "toSorted": (r) => r.toSorted((a, b) => b.id - a.id)[0].id === 4,
   });
   check(null, {
-    "writing throws": () => thrown(() => { rows[0] = 1; }) === "SharedArray is immutable",
-    "push throws": () => thrown(() => rows.push(1)) === "SharedArray is immutable",
-    "pop throws": () => thrown(() => rows.pop()) === "SharedArray is immutable",
-    "reverse throws": () => thrown(() => rows.reverse()) === "SharedArray is immutable",
-    "splice throws": () => thrown(() => rows.splice(0, 1)) === "SharedArray is immutable",
-    "shortening throws": () => thrown(() => { rows.length = 0; }) === "SharedArray is immutable",
-    "deleting throws": () => thrown(() => { delete rows[0]; }) === "SharedArray is immutable",
-    "defining throws": () => thrown(() => Object.defineProperty(rows, "0", { value: 1 })) === "SharedArray is immutable",
-    "adding throws": () => thrown(() => { rows.extra = 1; }) !== "" && rows.extra === undefined,
+    "writing throws": () => messageOf(() => { rows[0] = 1; }) === "SharedArray is immutable",
+    "push throws": () => messageOf(() => rows.push(1)) === "SharedArray is immutable",
+    "pop throws": () => messageOf(() => rows.pop()) === "SharedArray is immutable",
+    "reverse throws": () => messageOf(() => rows.reverse()) === "SharedArray is immutable",
+    "splice throws": () => messageOf(() => rows.splice(0, 1)) === "SharedArray is immutable",
+    "shortening throws": () => messageOf(() => { rows.length = 0; }) === "SharedArray is immutable",
+    "deleting throws": () => messageOf(() => { delete rows[0]; }) === "SharedArray is immutable",
+    "defining throws": () => messageOf(() => Object.defineProperty(rows, "0", { value: 1 })) === "SharedArray is immutable",
+    "adding throws": () => messageOf(() => { rows.extra = 1; }) !== "" && rows.extra === undefined,
     "still whole": () => rows.length === 5 && rows[0].id === 0,
     "a function is required": () => refused["no function"].includes("a function is expected"),
     "a name is required": () => refused["no name"].includes("empty name"),
     "an array is required": () => refused["no array"].includes("only arrays"),
     "async functions are refused": () => refused["async function"].includes("async"),
     "what the function throws passes through": () => passed === "from the script",
-    "init only": () => thrown(() => new SharedArray("late", () => [])).includes("init context"),
+    "init only": () => messageOf(() => new SharedArray("late", () => [])).includes("init context"),
   });
 }

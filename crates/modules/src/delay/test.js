@@ -6,6 +6,7 @@ import { setTimeout } from "k6/timers";
 import { WebSocket } from "k6/websockets";
 import ws from "k6/ws";
 import { arrival, record, stamp } from "onrush/delay";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 const url = `ws${__ENV.TARGET.slice(4)}/ws/echo`;
 
@@ -30,15 +31,6 @@ export const options = {
     "message_delay{mine:own}": ["avg==-1.5"],
   },
 };
-
-function thrown(action) {
-  try {
-    action();
-    return "nothing";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 const inInit = [stamp() > 1e15, thrown(() => stamp("ask")), thrown(() => record("ask", 1)), thrown(arrival)];
 

@@ -1,15 +1,7 @@
 // What exec tells in each phase, and the tags and metadata of a virtual user. Runs under k6 as well.
 import { check, group } from "k6";
 import exec, { instance, scenario, test, vu } from "k6/execution";
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return String(error.message);
-  }
-}
+import { messageOf } from "../../../../tests/lib/assert.js";
 
 export const options = {
   tags: { run: "r1" },
@@ -30,11 +22,11 @@ export const options = {
 };
 
 const inInit = {
-  "vu": thrown(() => exec.vu.idInInstance),
-  "vu.tags": thrown(() => exec.vu.tags.own),
-  "scenario": thrown(() => exec.scenario.name),
-  "options": thrown(() => exec.test.options),
-  "fail": thrown(() => exec.test.fail("in init")),
+  "vu": messageOf(() => exec.vu.idInInstance),
+  "vu.tags": messageOf(() => exec.vu.tags.own),
+  "scenario": messageOf(() => exec.scenario.name),
+  "options": messageOf(() => exec.test.options),
+  "fail": messageOf(() => exec.test.fail("in init")),
 };
 
 export function setup() {
@@ -45,7 +37,7 @@ export function setup() {
     "fail is refused in init": () => inInit.fail !== "",
     "vu 0": () => vu.idInInstance === 0 && vu.idInTest === 0 && vu.iterationInInstance === 0 && vu.iterationInScenario === 0,
     "tags of setup": () => JSON.stringify(sorted(vu.tags)) === '{"group":"::setup","run":"r1"}',
-    "no scenario in setup": () => thrown(() => scenario.name) !== "",
+    "no scenario in setup": () => messageOf(() => scenario.name) !== "",
     "options in setup": () => test.options.tags.run === "r1",
     "instance in setup": () => instance.iterationsCompleted === 0 && instance.vusActive === 0,
   });
@@ -54,7 +46,7 @@ export function setup() {
 export function teardown() {
   check(null, {
     "tags of teardown": () => vu.tags.group === "::teardown",
-    "no scenario in teardown": () => thrown(() => scenario.name) !== "",
+    "no scenario in teardown": () => messageOf(() => scenario.name) !== "",
   });
 }
 
@@ -84,8 +76,8 @@ export default function () {
       return all.vu.idInTest === __VU && all.scenario.name === "first" && all.instance.vusInitialized >= 2 &&
         all.vu.tags.scenario === "first" && typeof all.vu.metrics.metadata === "object";
     },
-    "numbers are read-only": () => thrown(() => { exec.vu.idInTest = 9; }) !== "" && vu.idInTest === __VU,
-    "parts are read-only": () => thrown(() => { exec.vu = 9; }) !== "" && typeof exec.vu === "object",
+    "numbers are read-only": () => messageOf(() => { exec.vu.idInTest = 9; }) !== "" && vu.idInTest === __VU,
+    "parts are read-only": () => messageOf(() => { exec.vu = 9; }) !== "" && typeof exec.vu === "object",
     "options": () => test.options.scenarios.first.vus === 2 && test.options.scenarios.second.env.WHERE === "second",
     "options are frozen": () => Object.isFrozen(test.options) && Object.isFrozen(test.options.scenarios.first),
   });
@@ -99,14 +91,14 @@ export default function () {
       "set": () => vu.tags.mine === "yes" && vu.tags.number === "5" && vu.metrics.tags.flag === "true" && "mine" in vu.tags,
       "deleting": () => delete vu.tags.number && vu.tags.number === undefined && delete vu.tags.none,
       "other values throw": () =>
-        [{}, null, undefined, [1]].every((value) => thrown(() => { vu.tags.bad = value; }).includes("'bad'")),
+        [{}, null, undefined, [1]].every((value) => messageOf(() => { vu.tags.bad = value; }).includes("'bad'")),
       "metadata": () => {
         vu.metrics.metadata.trace = "t1";
         vu.metrics.metadata.count = 1;
         delete vu.metrics.metadata.count;
         return JSON.stringify(vu.metrics.metadata) === '{"trace":"t1"}';
       },
-      "other metadata throws": () => thrown(() => { vu.metrics.metadata.bad = {}; }).includes("'bad'"),
+      "other metadata throws": () => messageOf(() => { vu.metrics.metadata.bad = {}; }).includes("'bad'"),
     });
     group("inside", () => check(vu.tags.group, { "the group is a tag": (tag) => tag === "::inside" }));
   } else {

@@ -5,19 +5,11 @@ import { check } from "k6";
 import { sha256 } from "k6/crypto";
 import http from "k6/http";
 import fasthttp, { Client, FileStream, Request, checkstatus } from "k6/x/fasthttp";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
 
 const base = __ENV.TARGET;
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 const client = new Client({
   dial_timeout: 5, proxy: "", max_conn_duration: 60, user_agent: "own", read_buffer_size: 0, write_buffer_size: 4096,

@@ -4,6 +4,7 @@
 import { check } from "k6";
 import { FormData } from "https://jslib.k6.io/formdata/0.0.2/index.js";
 import { FormData as Older } from "https://jslib.k6.io/formdata/0.0.1/index.js";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
 
@@ -22,15 +23,6 @@ function one(...args) {
 
 function part(head, content) {
   return `--B\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n--B--\r\n`;
-}
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return String(error);
-  }
 }
 
 const bytes = new Uint8Array([0, 255, 13, 10]);

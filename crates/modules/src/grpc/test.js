@@ -1,21 +1,13 @@
 // What needs no server: constants, loading, and what is refused before anything is sent. Runs under k6 as well.
 import { check } from "k6";
 import grpc, { Client, Stream, StatusOK, StatusUnauthenticated } from "k6/net/grpc";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
 
 const client = new Client();
 // Paths start at the script of the test, which need not be this file.
 const here = import.meta.resolve("./").replace("file://", "");
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 const early = [
   () => client.connect("127.0.0.1:1", { plaintext: true }),

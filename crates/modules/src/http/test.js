@@ -2,21 +2,13 @@
 // TARGET. Runs under k6 as well.
 import { check } from "k6";
 import http from "k6/http";
+import { messageOf } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] }, batch: 3, batchPerHost: 2 };
 
 const base = __ENV.TARGET;
 
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return String(error.message);
-  }
-}
-
-const refusedInInit = [() => http.get(base), () => http.batch([base]), () => http.cookieJar()].map(thrown);
+const refusedInInit = [() => http.get(base), () => http.batch([base]), () => http.cookieJar()].map(messageOf);
 const fields =
   "remote_ip,remote_port,url,status,status_text,proto,headers,cookies,body,timings,tls_version,tls_cipher_suite,ocsp," +
   "error,error_code,request";
@@ -73,9 +65,9 @@ function json() {
   });
   check(null, {
     "binary too": () => http.get(`${base}/json`, { responseType: "binary" }).json("list.#") === 3,
-    "bad JSON": () => thrown(() => http.get(`${base}/text`).json()).startsWith("cannot parse json due to an error at line 1"),
+    "bad JSON": () => messageOf(() => http.get(`${base}/text`).json()).startsWith("cannot parse json due to an error at line 1"),
     "bad JSON by path": () => http.get(`${base}/text`).json("a") === undefined,
-    "no body": () => thrown(() => http.get(`${base}/text`, { responseType: "none" }).json()).includes("the body is null"),
+    "no body": () => messageOf(() => http.get(`${base}/text`, { responseType: "none" }).json()).includes("the body is null"),
   });
 }
 
@@ -94,7 +86,7 @@ function bodies() {
     "multipart parts": () =>
       sent.json("body").includes('name="f"; filename="n\\".txt"\r\nContent-Type: text/x\r\n\r\nabc\r\n--') &&
       sent.json("body").includes('name="k"\r\n\r\nv\r\n--') && sent.json("body").includes("octet-stream\r\n\r\n\xff\0\r\n"),
-    "file": () => Object.keys(parts.f).join() === "data,filename,content_type" && thrown(() => http.file(5)) !== "",
+    "file": () => Object.keys(parts.f).join() === "data,filename,content_type" && messageOf(() => http.file(5)) !== "",
     "compression": () => header(echo("x", { compression: "gzip, br" }), "content-encoding")[0] === "gzip, br",
     "other values": () => http.post(`${base}/echo`, 5).error.startsWith("unknown request body type int64"),
     "DELETE with a body": () => http.del(`${base}/echo`, "x").json("body") === "x",
@@ -121,7 +113,7 @@ function params() {
   });
   check(http.get("http://127.0.0.1:1/"), {
     "refused": (r) => r.status === 0 && r.body === null && r.error_code === 1212 && r.error === "dial: connection refused",
-    "refused and thrown": () => thrown(() => http.get("http://127.0.0.1:1/", { throw: true })).startsWith('Get "http://127'),
+    "refused and thrown": () => messageOf(() => http.get("http://127.0.0.1:1/", { throw: true })).startsWith('Get "http://127'),
   });
   check(http.get("http://[::1"), {
     "bad URL": (r) => r.error_code === 1020 && r.request === null && r.body.length === 0 && r.url === "",
@@ -137,8 +129,8 @@ function expectations() {
     "is taken": () => http.get(`${base}/status/404`, { responseCallback: set }).error === "",
     "nothing is taken": () => http.get(`${base}/status/404`, { responseCallback: null }).error === "",
     "others are not": () => http.get(`${base}/text`, { responseCallback: 5 }).error === "unsupported responseCallback",
-    "callback of all": () => thrown(() => http.setResponseCallback({})).includes("expected http.expectedStatuses"),
-    "needs arguments": () => [[], ["200"], [{ min: 1 }], [1.5]].every((args) => thrown(() => http.expectedStatuses(...args)) !== ""),
+    "callback of all": () => messageOf(() => http.setResponseCallback({})).includes("expected http.expectedStatuses"),
+    "needs arguments": () => [[], ["200"], [{ min: 1 }], [1.5]].every((args) => messageOf(() => http.expectedStatuses(...args)) !== ""),
   });
   http.setResponseCallback(set);
   http.setResponseCallback(http.expectedStatuses({ min: 200, max: 399 }));
@@ -158,7 +150,7 @@ function cookies() {
     "by path": () => jar.cookiesForURL(`${base}/x/y`).deep.join() === "1" && !jar.cookiesForURL(base).deep,
     "deleted": () => (jar.delete(`${base}/x/y`, "deep"), !jar.cookiesForURL(`${base}/x/y`).deep),
     "another jar": () => header(http.get(`${base}/echo`, { jar: own }).json(), "cookie")[0] === "mine=1",
-    "bad date": () => thrown(() => jar.set(base, "x", "y", { expires: "soon" })).includes('unable to parse "expires"'),
+    "bad date": () => messageOf(() => jar.set(base, "x", "y", { expires: "soon" })).includes('unable to parse "expires"'),
   });
 }
 
@@ -171,9 +163,9 @@ function batches() {
     "named": () => named.one.body === "hello" && named.two.json("body") === "z" && Object.keys(named).length === 2,
     "more than fit": () => http.batch(Array(9).fill(`${base}/text`)).every((r) => r.body === "hello"),
     "a failure stays its own": () => http.batch(["http://127.0.0.1:1/", `${base}/text`]).map((r) => r.status).join() === "0,200",
-    "throws": () => thrown(() => http.batch([["GET", "http://127.0.0.1:1/", null, { throw: true }]])) !== "",
+    "throws": () => messageOf(() => http.batch([["GET", "http://127.0.0.1:1/", null, { throw: true }]])) !== "",
     "one that cannot be sent stops all": () => broken[0].status === 0 && broken[1].error_code === 1020 && broken[2] === null,
-    "arguments": () => [[], ["x"], [5], [[], 1]].every((args) => thrown(() => http.batch(...args)) !== ""),
+    "arguments": () => [[], ["x"], [5], [[], 1]].every((args) => messageOf(() => http.batch(...args)) !== ""),
   });
 }
 
@@ -265,10 +257,10 @@ function pages() {
     },
     "a link is followed": () => page.clickLink().body === "hello" && page.clickLink({ selector: "#text" }).status === 200,
     "what is not there": () =>
-      thrown(() => page.submitForm({ formSelector: "#no" })).includes("no form found for selector '#no'") &&
-      thrown(() => page.clickLink({ selector: "#none" })).includes("href") &&
-      thrown(() => page.clickLink({ selector: "#no" })).includes("no element found for selector '#no'"),
-    "no body": () => thrown(() => http.get(`${base}/status/204`).html()).includes("we can't transform it to HTML"),
+      messageOf(() => page.submitForm({ formSelector: "#no" })).includes("no form found for selector '#no'") &&
+      messageOf(() => page.clickLink({ selector: "#none" })).includes("href") &&
+      messageOf(() => page.clickLink({ selector: "#no" })).includes("no element found for selector '#no'"),
+    "no body": () => messageOf(() => http.get(`${base}/status/204`).html()).includes("we can't transform it to HTML"),
   });
 }
 

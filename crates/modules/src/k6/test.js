@@ -1,6 +1,7 @@
 // check, group, sleep, fail, randomSeed: what they return, refuse and count. Runs under k6 as well.
 import k6, { check, fail, group, randomSeed, sleep } from "k6";
 import { Counter } from "k6/metrics";
+import { messageOf } from "../../../../tests/lib/assert.js";
 
 // Outcomes are counted here, since failing checks are part of the test.
 const passed = new Counter("expectations_met");
@@ -28,16 +29,7 @@ function expect(what, met) {
   passed.add(met ? 1 : 0);
 }
 
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return String(error.message);
-  }
-}
-
-const inInit = [thrown(() => check(1, { a: true })), thrown(() => group("a", () => 1))];
+const inInit = [messageOf(() => check(1, { a: true })), messageOf(() => group("a", () => 1))];
 sleep(0.001);
 
 export default function () {
@@ -53,12 +45,12 @@ export default function () {
   expect("tags", check(1, { held: true }, { kind: "tagged", number: 1 }));
   expect("no conditions hold", check(1, {}) && check(1, 5) && check(1, () => false));
   expect("inherited and hidden entries do not count", check(1, Object.create({ "not held": false })));
-  expect("conditions are required", thrown(() => check(1)).includes("no checks provided"));
-  expect("null is no object", thrown(() => check(1, null)) !== "");
-  expect("bad tags throw", thrown(() => check(1, { held: true }, { bad: {} })).includes("'bad'"));
-  expect("a separator in the name throws", thrown(() => check(1, { "a::b": true })).includes("::"));
-  expect("async conditions are refused", thrown(() => check(1, { asynchronous: async () => true })).includes("async"));
-  expect("what a condition throws comes through", thrown(() => check(1, { throws: () => { throw new Error("mine"); }, held: 1 })) === "mine");
+  expect("conditions are required", messageOf(() => check(1)).includes("no checks provided"));
+  expect("null is no object", messageOf(() => check(1, null)) !== "");
+  expect("bad tags throw", messageOf(() => check(1, { held: true }, { bad: {} })).includes("'bad'"));
+  expect("a separator in the name throws", messageOf(() => check(1, { "a::b": true })).includes("::"));
+  expect("async conditions are refused", messageOf(() => check(1, { asynchronous: async () => true })).includes("async"));
+  expect("what a condition throws comes through", messageOf(() => check(1, { throws: () => { throw new Error("mine"); }, held: 1 })) === "mine");
 
   const result = group("outer", () => {
     sleep(0.005);
@@ -68,10 +60,10 @@ export default function () {
     });
   });
   expect("group returns", result === 7);
-  expect("group rethrows", thrown(() => group("throwing", () => { throw new Error("mine"); })) === "mine");
-  expect("a separator in the group throws", thrown(() => group("a::b", () => 1)).includes("::"));
-  expect("a function is required", thrown(() => group("a")).includes("callback") && thrown(() => group("a", 5)).includes("callback"));
-  expect("async groups are refused", thrown(() => group("a", async () => 1)).includes("async"));
+  expect("group rethrows", messageOf(() => group("throwing", () => { throw new Error("mine"); })) === "mine");
+  expect("a separator in the group throws", messageOf(() => group("a::b", () => 1)).includes("::"));
+  expect("a function is required", messageOf(() => group("a")).includes("callback") && messageOf(() => group("a", 5)).includes("callback"));
+  expect("async groups are refused", messageOf(() => group("a", async () => 1)).includes("async"));
 
   const before = Date.now();
   sleep(0.02);
@@ -79,7 +71,7 @@ export default function () {
   sleep(-1);
   sleep(NaN);
   sleep();
-  expect("fail throws", thrown(() => fail("because")) === "because");
+  expect("fail throws", messageOf(() => fail("because")) === "because");
   expect("fail is an error", (() => { try { fail("x"); } catch (error) { return error instanceof Error; } })());
 
   randomSeed(5);

@@ -1,29 +1,21 @@
 // Custom metrics: definition, what counts as a value, tags, and the sums they come to. Runs under k6 as well.
 import { check } from "k6";
 import metrics, { Counter, Gauge, Rate, Trend } from "k6/metrics";
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return String(error.message);
-  }
-}
+import { messageOf } from "../../../../tests/lib/assert.js";
 
 const counter = new Counter("my_counter");
 const gauge = new Gauge("my_gauge");
 const rate = new Rate("my_rate");
 const trend = new Trend("my_trend", true);
 const same = new metrics.Counter("my_counter");
-const inInit = thrown(() => counter.add(1));
-const names = ["a b", "a", "", "1abc", "a".repeat(130), "é_"].map((name) => thrown(() => new Counter(name)));
+const inInit = messageOf(() => counter.add(1));
+const names = ["a b", "a", "", "1abc", "a".repeat(130), "é_"].map((name) => messageOf(() => new Counter(name)));
 const conflicts = [
-  thrown(() => new Trend("my_counter")),
-  thrown(() => new Trend("my_trend")),
-  thrown(() => new Counter("http_req_duration")),
+  messageOf(() => new Trend("my_counter")),
+  messageOf(() => new Trend("my_trend")),
+  messageOf(() => new Counter("http_req_duration")),
 ];
-const builtin = thrown(() => new Trend("http_req_duration", true));
+const builtin = messageOf(() => new Trend("http_req_duration", true));
 
 export const options = {
   thresholds: {
@@ -45,7 +37,7 @@ export default function () {
     "conflicts throw": () => conflicts.every((message) => message.includes("already exists")),
     "the same definition of a built-in metric is that metric": () => builtin === "",
     "has its name": () => counter.name === "my_counter" && Object.keys(counter).join() === "name,add",
-    "the name stays": () => thrown(() => { counter.name = "other"; }) !== "" && counter.name === "my_counter",
+    "the name stays": () => messageOf(() => { counter.name = "other"; }) !== "" && counter.name === "my_counter",
     "JSON": () => JSON.stringify(trend) === '{"name":"my_trend"}',
     "adds": () => counter.add(1) === true && counter.add(2.5) === true,
     "adds what reads as a number": () => counter.add("5") && counter.add(true) && counter.add(false) && counter.add([1]),
@@ -53,12 +45,12 @@ export default function () {
     "add can be taken off": () => f(0),
     "tags": () => counter.add(4, { kind: "odd", flag: true }) && counter.add(5, { kind: 2 }) && counter.add(0, null),
     "bad tags throw": () =>
-      [{}, null, undefined, [1]].every((value) => thrown(() => counter.add(1, { bad: value })).includes("'bad'")),
+      [{}, null, undefined, [1]].every((value) => messageOf(() => counter.add(1, { bad: value })).includes("'bad'")),
     "what is no number is not counted": () =>
       [NaN, "abc", null, undefined, {}].every((value) => counter.add(value) === false) && counter.add() === false,
     "a gauge keeps the last": () => gauge.add(7) && gauge.add(3),
     "a rate counts what is true": () => rate.add(true) && rate.add(0) && rate.add(5) && rate.add(-1),
     "a trend takes any number": () => trend.add(-1) && trend.add(3) && trend.add(10),
-    "defining late throws": () => thrown(() => new Counter("late")).includes("init context"),
+    "defining late throws": () => messageOf(() => new Counter("late")).includes("init context"),
   });
 }

@@ -1,17 +1,9 @@
 // onrush/mix: shares, plans that are kept, and refusals.
 import { check, randomSeed } from "k6";
 import { every, mix } from "onrush/mix";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
-
-function thrown(action) {
-  try {
-    action();
-    return "nothing";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 function drawn(next, count) {
   const found = {};

@@ -2,19 +2,11 @@
 import { check } from "k6";
 import http from "k6/http";
 import fs, { FileStream, open } from "onrush/fs";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
 
 const self = open("./test.js");
-
-function thrown(action) {
-  try {
-    action();
-    return "nothing";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 export default function () {
   check(null, {

@@ -1,17 +1,9 @@
 // onrush/payload: sizes, ranges and refusals. What is sent is looked at in the tests of the binary.
 import { check } from "k6";
 import payload, { random, repeat } from "onrush/payload";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
-
-function thrown(action) {
-  try {
-    action();
-    return "nothing";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 const least = "expected a whole number from 0 to 2^53 - 1";
 

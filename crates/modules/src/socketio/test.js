@@ -3,6 +3,7 @@
 // parity: skip k6 has no such module
 import { check } from 'k6';
 import socketio, { Manager, Socket, connect, io } from 'onrush/socketio';
+import { thrown } from '../../../../tests/lib/assert.js';
 
 export const options = {
   thresholds: {
@@ -20,14 +21,6 @@ const base = __ENV.BASE || __ENV.TARGET;
 const isOurs = __ENV.BASE === undefined;
 const wait = (ms) => new Promise((r) => setTimeout(r, ms));
 const once = (s, e) => new Promise((r) => s.once(e, (...a) => r(a)));
-function thrown(action) {
-  try {
-    action();
-    return '';
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 export default async function () {
   check(socketio, {

@@ -3,6 +3,7 @@
 import { check, sleep } from "k6";
 import http from "k6/http";
 import sse, { open } from "k6/x/sse";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 const base = __ENV.TARGET;
 
@@ -20,15 +21,6 @@ export const options = {
     "http_req_duration{part:gaps}": ["min>150"],
   },
 };
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 /** What the handlers hear, and the response. */
 function hear(path, params, onEvent) {

@@ -2,6 +2,7 @@
 import { check, sleep } from "k6";
 import { Counter, Trend } from "k6/metrics";
 import { ready, remaining } from "onrush/together";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 const starts = new Counter("starts");
 const late = new Trend("start_late");
@@ -14,15 +15,6 @@ export const options = {
   // Nobody starts ahead of the plan; Date.now() has whole milliseconds.
   thresholds: { checks: ["rate==1"], starts: ["count==5"], start_late: ["min>-1"] },
 };
-
-function thrown(action) {
-  try {
-    action();
-    return "nothing";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 const early = [thrown(() => ready()), thrown(() => remaining())];
 

@@ -4,6 +4,7 @@
 import { check, sleep } from "k6";
 import http from "k6/http";
 import { Blob, WebSocket } from "k6/websockets";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 const base = `ws${__ENV.TARGET.slice(4)}/ws`;
 
@@ -21,15 +22,6 @@ export const options = {
     ws_ping: ["max>0"],
   },
 };
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 /** What happened on a socket until it was closed. */
 function watch(socket, handlers = {}) {

@@ -4,6 +4,7 @@
 import { check, sleep } from "k6";
 import http from "k6/http";
 import ws from "k6/ws";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 const base = `ws${__ENV.TARGET.slice(4)}/ws`;
 
@@ -20,15 +21,6 @@ export const options = {
     ws_ping: ["max>0"],
   },
 };
-
-function thrown(action) {
-  try {
-    action();
-    return "";
-  } catch (error) {
-    return `${error.name}: ${error.message}`;
-  }
-}
 
 const refusedInInit = thrown(() => ws.connect(base, () => {}));
 

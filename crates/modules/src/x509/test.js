@@ -1,6 +1,7 @@
 // Certificates: names, dates, keys, and texts that are none. Runs under k6 as well.
 import { check } from "k6";
 import x509, { getAltNames, getIssuer, getSubject, parse } from "k6/crypto/x509";
+import { thrown } from "../../../../tests/lib/assert.js";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
 
@@ -45,15 +46,6 @@ cANBAF65ZRYgNw+pWphILflG2Yuyalk3Ui91e4BZM07cMXD0gObBMa55cfGtaIJz
 i9H5Lg10V/W2v3anr37W+0KilAM=
 -----END CERTIFICATE-----`;
 
-function thrown(call) {
-  try {
-    call();
-    return "";
-  } catch (error) {
-    return error.name;
-  }
-}
-
 export default function () {
   const certificate = parse(rsa);
   const { subject, issuer, publicKey } = certificate;
@@ -75,8 +67,8 @@ export default function () {
     "parts alone": () => getSubject(ec).commonName === "ec" && getIssuer(ec).names.length === 1 &&
       getAltNames(ec).length === 0 && getAltNames(rsa).length === 5,
     "the first of several": () => x509.parse(`text\n${ec}\n${rsa}`).subject.commonName === "ec",
-    "another key": () => thrown(() => parse(ed25519)) === "GoError" && getSubject(ed25519).commonName === "ed",
+    "another key": () => thrown(() => parse(ed25519)).startsWith("GoError: ") && getSubject(ed25519).commonName === "ed",
     "no certificate": () =>
-      ["", "x", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"].every((text) => thrown(() => parse(text)) === "GoError"),
+      ["", "x", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"].every((text) => thrown(() => parse(text)).startsWith("GoError: ")),
   });
 }

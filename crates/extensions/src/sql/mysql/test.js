@@ -1,6 +1,6 @@
-import { check } from "k6";
 import sql from "k6/x/sql";
 import driver from "k6/x/sql/driver/mysql";
+import { is, messageOf } from "../../../../../tests/lib/assert.js";
 
 export const options = {
   vus: 4,
@@ -9,20 +9,6 @@ export const options = {
 };
 
 const db = sql.open(driver, __ENV.MYSQL);
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function thrown(act) {
-  try {
-    act();
-  } catch (error) {
-    return error.message;
-  }
-  return "nothing";
-}
 
 const bytes = (text) => Array.from(text, (letter) => letter.charCodeAt(0));
 const withWords = (words) => sql.open(driver, `${__ENV.MYSQL}${__ENV.MYSQL.includes("?") ? "&" : "?"}${words}`);
@@ -51,23 +37,23 @@ export function setup() {
   is("found", withWords("clientFoundRows=true").exec("UPDATE items SET f = 3").rowsAffected(), 2);
   is("a variable", withWords("sql_mode=%27ANSI_QUOTES%27").query("SELECT \"id\" a FROM items WHERE id = 1"), [{ a: 1 }]);
   is("long text", db.query("SELECT REPEAT('x', 100000) a")[0].a.length, 100000);
-  is("too few", thrown(() => db.query("SELECT ? a, ? b", 1)), "sql: expected 2 arguments, got 1");
-  is("no table", thrown(() => db.query("SELECT * FROM none")), "Error 1146 (42S02): Table 'test.none' doesn't exist");
-  is("late error", thrown(() => db.query("SELECT (SELECT id FROM items) a")), "Error 1242 (21000): Subquery returns more than 1 row");
-  is("an array", thrown(() => db.query("SELECT ?", [1])), "sql: found an array, expected one value: MySQL has no arrays");
+  is("too few", messageOf(() => db.query("SELECT ? a, ? b", 1)), "sql: expected 2 arguments, got 1");
+  is("no table", messageOf(() => db.query("SELECT * FROM none")), "Error 1146 (42S02): Table 'test.none' doesn't exist");
+  is("late error", messageOf(() => db.query("SELECT (SELECT id FROM items) a")), "Error 1242 (21000): Subquery returns more than 1 row");
+  is("an array", messageOf(() => db.query("SELECT ?", [1])), "sql: found an array, expected one value: MySQL has no arrays");
   try {
     db.exec("INSERT INTO items (id) VALUES (1)");
   } catch (error) {
     is("parts of an error", [error.name, error.value.number, error.value.sqlState], ["GoError", "1062", "23000"]);
   }
-  is("too long", thrown(() => db.queryWithTimeout("100ms", "SELECT SLEEP(20)")), "context deadline exceeded");
-  is("silence", thrown(() => withWords("readTimeout=100ms").query("SELECT SLEEP(20)")), "invalid connection: no answer within readTimeout, 100ms");
+  is("too long", messageOf(() => db.queryWithTimeout("100ms", "SELECT SLEEP(20)")), "context deadline exceeded");
+  is("silence", messageOf(() => withWords("readTimeout=100ms").query("SELECT SLEEP(20)")), "invalid connection: no answer within readTimeout, 100ms");
   const before = db.query("SELECT CONNECTION_ID() c")[0].c;
   is("the connection is kept", db.query("SELECT CONNECTION_ID() c")[0].c, before);
-  is("ended by the server", thrown(() => db.exec(`KILL ${before}`)) !== "nothing", true);
+  is("ended by the server", messageOf(() => db.exec(`KILL ${before}`)) !== "", true);
   is("and opened again", db.query("SELECT 1 a"), [{ a: 1 }]);
   const wrong = __ENV.MYSQL.replace(":secret@", ":wrong@");
-  is("wrong password", /^Error 1045 \(28000\): Access denied/.test(thrown(() => sql.open(driver, wrong).query("SELECT 1"))), true);
+  is("wrong password", /^Error 1045 \(28000\): Access denied/.test(messageOf(() => sql.open(driver, wrong).query("SELECT 1"))), true);
   db.exec("DELETE FROM items");
 }
 

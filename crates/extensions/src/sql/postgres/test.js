@@ -1,6 +1,6 @@
-import { check } from "k6";
 import sql from "k6/x/sql";
 import driver from "k6/x/sql/driver/postgres";
+import { is, messageOf } from "../../../../../tests/lib/assert.js";
 
 export const options = {
   vus: 4,
@@ -9,20 +9,6 @@ export const options = {
 };
 
 const db = sql.open(driver, __ENV.POSTGRES);
-
-function is(name, found, wanted) {
-  const [shown, expected] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (!check(found, { [name]: () => shown === expected })) console.error(`${name}: found ${shown}, expected ${expected}`);
-}
-
-function thrown(act) {
-  try {
-    act();
-  } catch (error) {
-    return error.message;
-  }
-  return "nothing";
-}
 
 const one = (expression, ...args) => db.query(`SELECT ${expression} AS a`, ...args)[0].a;
 const bytes = (text) => Array.from(text, (letter) => letter.charCodeAt(0));
@@ -42,29 +28,29 @@ export function setup() {
   is("no rows", db.query("SELECT 1 WHERE false"), []);
   is("the first of two", db.query("SELECT 1 a; SELECT 2 b"), [{ a: 1 }]);
   is("an old call", sql.query(db, "SELECT $1::int a", 5), [{ a: 5 }]);
-  is("last id", thrown(() => db.exec("INSERT INTO items (name) VALUES ('x')").lastInsertId()), "LastInsertId is not supported by this driver");
-  is("syntax", thrown(() => db.query("SELEC 1")), 'pq: syntax error at or near "SELEC" at column 1 (42601)');
-  is("place in lines", thrown(() => db.query("SELECT *\nFROM none")), 'pq: relation "none" does not exist at position 2:6 (42P01)');
-  is("late error", thrown(() => db.query("SELECT 1 / (3 - n) FROM generate_series(1, 5) n")), "pq: division by zero (22012)");
-  is("copy", thrown(() => db.exec("COPY items FROM STDIN")), "pq: COPY … FROM STDIN is not offered: use INSERT, or a file of the server");
-  is("a parameter that is none", thrown(() => one("$1::text", { a: 1 })), "sql: converting argument $1 type: found an object, expected text, a number, a boolean, a Date, a Uint8Array, an ArrayBuffer or null");
-  is("too few", /supplies 1 parameters.*requires 2/.test(thrown(() => db.query("SELECT $1::int, $2::int", 1))), true);
+  is("last id", messageOf(() => db.exec("INSERT INTO items (name) VALUES ('x')").lastInsertId()), "LastInsertId is not supported by this driver");
+  is("syntax", messageOf(() => db.query("SELEC 1")), 'pq: syntax error at or near "SELEC" at column 1 (42601)');
+  is("place in lines", messageOf(() => db.query("SELECT *\nFROM none")), 'pq: relation "none" does not exist at position 2:6 (42P01)');
+  is("late error", messageOf(() => db.query("SELECT 1 / (3 - n) FROM generate_series(1, 5) n")), "pq: division by zero (22012)");
+  is("copy", messageOf(() => db.exec("COPY items FROM STDIN")), "pq: COPY … FROM STDIN is not offered: use INSERT, or a file of the server");
+  is("a parameter that is none", messageOf(() => one("$1::text", { a: 1 })), "sql: converting argument $1 type: found an object, expected text, a number, a boolean, a Date, a Uint8Array, an ArrayBuffer or null");
+  is("too few", /supplies 1 parameters.*requires 2/.test(messageOf(() => db.query("SELECT $1::int, $2::int", 1))), true);
   try {
     db.exec("INSERT INTO items (id) VALUES (1)");
   } catch (error) {
     is("parts of an error", [error.name, error.value.code, error.value.constraint], ["GoError", "23505", "items_pkey"]);
   }
-  is("too long", thrown(() => db.queryWithTimeout("100ms", "SELECT pg_sleep(20)")), "pq: canceling statement due to user request (57014)");
+  is("too long", messageOf(() => db.queryWithTimeout("100ms", "SELECT pg_sleep(20)")), "pq: canceling statement due to user request (57014)");
   is("the connection goes on", one("pg_backend_pid() = $1", db.query("SELECT pg_backend_pid() p")[0].p), true);
-  is("duration", thrown(() => db.queryWithTimeout("soon", "SELECT 1")), 'time: invalid duration "soon"');
-  is("ended by the server", /terminating connection/.test(thrown(() => db.exec("SELECT pg_terminate_backend(pg_backend_pid())"))), true);
+  is("duration", messageOf(() => db.queryWithTimeout("soon", "SELECT 1")), 'time: invalid duration "soon"');
+  is("ended by the server", /terminating connection/.test(messageOf(() => db.exec("SELECT pg_terminate_backend(pg_backend_pid())"))), true);
   is("and opened again", one("1"), 1);
   const other = sql.open(driver, __ENV.POSTGRES);
   other.close();
-  is("closed", thrown(() => other.query("SELECT 1")), "sql: database is closed");
+  is("closed", messageOf(() => other.query("SELECT 1")), "sql: database is closed");
   const wrong = __ENV.POSTGRES.replace(":secret@", ":wrong@");
   if (wrong !== __ENV.POSTGRES) {
-    is("wrong password", /^pq: password authentication failed for user .* \(28P01\)$/.test(thrown(() => sql.open(driver, wrong).query("SELECT 1"))), true);
+    is("wrong password", /^pq: password authentication failed for user .* \(28P01\)$/.test(messageOf(() => sql.open(driver, wrong).query("SELECT 1"))), true);
   }
   db.exec("DELETE FROM items");
 }

@@ -1,7 +1,7 @@
 // Signatures as AWS's documentation computes them: the test suite of version 4 and the examples of S3. Presigned as k6's file.
-import { check } from 'k6';
 import { AWSConfig, Endpoint, SignatureV4 } from 'https://jslib.k6.io/aws/0.14.0/signature.js';
 import { SignatureV4 as Older } from 'https://jslib.k6.io/aws/0.13.0/signature.js';
+import { is, messageOf } from '../../../../../tests/lib/assert.js';
 
 export const options = { thresholds: { checks: ['rate==1'] } };
 
@@ -20,19 +20,6 @@ const s3 = new SignatureV4({
 });
 const day = { signingDate: new Date('2013-05-24T00:00:00Z') };
 const signature = (signed) => /Signature=([0-9a-f]*)$/.exec(signed.headers.authorization)[1];
-
-function is(name, found, expected) {
-  if (!check(found, { [name]: () => found === expected })) console.error(`${name}: found ${found}, expected ${expected}`);
-}
-
-function thrown(act) {
-  try {
-    act();
-  } catch (error) {
-    return error.message;
-  }
-  return 'nothing';
-}
 
 const at = (path, more = {}) => ({ method: 'GET', endpoint: new Endpoint('https://example.amazonaws.com'), path, headers: {}, ...more });
 const object = (path, more = {}) => at(path, { endpoint: new Endpoint('examplebucket.s3.amazonaws.com'), ...more });
@@ -64,8 +51,8 @@ export default function () {
   const key = (length) => 'K'.repeat(length);
   const config = (accessKeyId, more) => new AWSConfig({ region: 'eu-west-1', accessKeyId, secretAccessKey: 'b', ...more });
   is('an endpoint', config(key(16), { endpoint: 'http://localhost:4566' }).endpoint.host, 'localhost:4566');
-  is('no key', thrown(() => new AWSConfig({ region: 'eu-west-1' })), 'invalid AWS access key ID: found undefined, expected a text');
-  is('a short key', thrown(() => config(key(15))), 'invalid AWS access key ID: found 15, expected 16 to 128 characters');
-  is('a long key', thrown(() => config(key(129), { sessionToken: 't' })), 'invalid AWS access key ID: found 129, expected 16 to 128 characters');
-  is('too long', thrown(() => s3.presign(object('/'), { expiresIn: 604801 })), 'expiresIn: found 604801, expected at most 604800 seconds, which is seven days');
+  is('no key', messageOf(() => new AWSConfig({ region: 'eu-west-1' })), 'invalid AWS access key ID: found undefined, expected a text');
+  is('a short key', messageOf(() => config(key(15))), 'invalid AWS access key ID: found 15, expected 16 to 128 characters');
+  is('a long key', messageOf(() => config(key(129), { sessionToken: 't' })), 'invalid AWS access key ID: found 129, expected 16 to 128 characters');
+  is('too long', messageOf(() => s3.presign(object('/'), { expiresIn: 604801 })), 'expiresIn: found 604801, expected at most 604800 seconds, which is seven days');
 }

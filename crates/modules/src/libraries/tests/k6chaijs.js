@@ -1,6 +1,7 @@
 // Expectations are checks; what does not hold ends its case.
 import { check } from 'k6';
 import chai, { describe, expect } from 'https://jslib.k6.io/k6chaijs/4.5.0.0/index.js';
+import { errorOf } from '../../../../../tests/lib/assert.js';
 
 const { AssertionError } = chai;
 
@@ -72,21 +73,12 @@ const HELD = {
   validJsonBody: (e) => e(response('{}')).to.have.validJsonBody(),
 };
 
-function thrown(run) {
-  try {
-    run();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
 export default function () {
   for (const [name, run] of Object.entries(HELD)) {
-    const error = thrown(() => run(expect));
+    const error = errorOf(() => run(expect));
     if (error !== undefined) console.error(`${name}: ${error}`);
     outer(name, error === undefined);
-    outer(`the opposite of ${name}`, thrown(() => run((value) => expect(value).not)) instanceof AssertionError ||
+    outer(`the opposite of ${name}`, errorOf(() => run((value) => expect(value).not)) instanceof AssertionError ||
       name.startsWith('not ') || name === 'change' || name === 'validJsonBody');
   }
   let after = false;
@@ -98,16 +90,16 @@ export default function () {
   outer('a case that fails says so and stops', failed === false && !after);
   outer('a case that holds', describe('a case that holds', () => expect(1).to.equal(1)) === true);
   outer('invalid JSON', describe('invalid JSON', () => expect(response('{')).to.have.validJsonBody()) === false);
-  const message = thrown(() => expect([1, 'x'], 'the list').to.have.lengthOf(3)).message;
+  const message = errorOf(() => expect([1, 'x'], 'the list').to.have.lengthOf(3)).message;
   outer('the message', message === "expected [ 1, 'x' ] to have a length of 3 got 2");
-  outer('unknown words', thrown(() => expect(1).to.be.eqaul).message === 'Invalid Chai property: eqaul. Did you mean "equal"?');
-  outer('words behind methods', thrown(() => expect(1).to.equal.foo).message === 'Invalid Chai property: equal.foo. See docs for proper usage of "equal".');
-  outer('what cannot be asserted', thrown(() => expect('a').to.be.above(1)).message === "expected 'a' to be a number or a date");
-  outer('long values', thrown(() => expect('x'.repeat(90)).to.equal(1)).message === `expected '${'x'.repeat(37)}…' to equal 1`);
-  outer('an error of another code', thrown(() => expect(Object.assign(new Error('m'), { code: 1 })).to.eql(new Error('m'))) instanceof AssertionError);
-  outer('assert', thrown(() => chai.assert.deepEqual({ a: 1 }, { a: 2 }, 'mine')).message === 'expected { a: 1 } to deeply equal { a: 2 }');
+  outer('unknown words', errorOf(() => expect(1).to.be.eqaul).message === 'Invalid Chai property: eqaul. Did you mean "equal"?');
+  outer('words behind methods', errorOf(() => expect(1).to.equal.foo).message === 'Invalid Chai property: equal.foo. See docs for proper usage of "equal".');
+  outer('what cannot be asserted', errorOf(() => expect('a').to.be.above(1)).message === "expected 'a' to be a number or a date");
+  outer('long values', errorOf(() => expect('x'.repeat(90)).to.equal(1)).message === `expected '${'x'.repeat(37)}…' to equal 1`);
+  outer('an error of another code', errorOf(() => expect(Object.assign(new Error('m'), { code: 1 })).to.eql(new Error('m'))) instanceof AssertionError);
+  outer('assert', errorOf(() => chai.assert.deepEqual({ a: 1 }, { a: 2 }, 'mine')).message === 'expected { a: 1 } to deeply equal { a: 2 }');
   chai.use((library) => library.Assertion.addMethod('even', function () {
     this.assert(this._obj % 2 === 0, 'expected #{this} to be even', 'expected #{this} to be odd');
   }));
-  outer('a plugin', thrown(() => expect(2).to.be.even()) === undefined);
+  outer('a plugin', errorOf(() => expect(2).to.be.even()) === undefined);
 }

@@ -1,7 +1,7 @@
 // Requests of httpx against app.js.
-import { check } from "k6";
 import http from "k6/http";
 import { Get, Httpx, Post, Request } from "https://jslib.k6.io/httpx/0.1.0/index.js";
+import { is } from "../../../../../../tests/lib/assert.js";
 
 export const options = {
   thresholds: {
@@ -11,11 +11,6 @@ export const options = {
     "http_reqs{part:batch}": ["count==3"],
   },
 };
-
-function is(name, found, expected) {
-  const [shown, wanted] = [JSON.stringify(found), JSON.stringify(expected)];
-  if (!check(found, { [name]: () => shown === wanted })) console.error(`${name}: found ${shown}, expected ${wanted}`);
-}
 
 export default async function () {
   const session = new Httpx({ baseURL: __ENV.TARGET, headers: { "X-Session": "1" }, tags: { part: "session" }, timeout: 20000 });
