@@ -334,7 +334,7 @@ fn handlers_interleave_and_a_wait_that_blocks_is_refused() {
 
 #[test]
 fn what_is_no_app_is_refused_with_words() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = wire::event_loop().unwrap();
     for (source, expected) in [
         ("export const a = 1", "the file has no default export"),
         ("export default function () {}", "a test script is run with `onrush run`"),

@@ -12,7 +12,7 @@ use server::{Buffers, Server, ServerConfig};
 
 /// Serves the app and receives so many bytes at once.
 fn serve(source: &str, receive_size: usize) -> Server {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("an event loop");
+    let runtime = wire::event_loop().expect("an event loop");
     let program = runtime.block_on(load(source, &Arc::new(Lines::default())));
     let app = program.unwrap_or_else(|error| panic!("{error}\n{}", error.stack)).factory();
     Server::start(ServerConfig {

@@ -39,7 +39,7 @@ pub fn load(
         builtins: &BUILTINS,
         busy_limit,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = wire::event_loop();
     let runtime = runtime.map_err(|e| broken(format!("cannot make an event loop: {e}")))?;
     let loaded = runtime.block_on(AppProgram::load(Source::File(PathBuf::from(path)), options));
     loaded.map(AppProgram::factory).map_err(|error| placed(error, path))

@@ -45,9 +45,8 @@ fn main() {
     let script =
         args.next().map_or_else(|| SCRIPT.to_string(), |path| std::fs::read_to_string(path).expect("readable"));
     let iterations: u64 = args.next().and_then(|text| text.parse().ok()).unwrap_or(1);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let local = tokio::task::LocalSet::new();
-    local.block_on(&runtime, async {
+    let runtime = wire::event_loop().expect("a runtime");
+    runtime.block_on(async {
         let registry = metrics::Registry::new();
         let recorder = Rc::new(metrics::Recorder::new(registry.clone()));
         let load = LoadOptions {

@@ -75,10 +75,8 @@ async fn counted<T>(future: impl Future<Output = T>, pending: &Cell<u32>) -> T {
 }
 
 fn on_a_worker<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    tokio::task::LocalSet::new().block_on(&runtime, async {
-        tokio::time::timeout(Duration::from_secs(300), future).await.expect("the test hangs")
-    })
+    let runtime = wire::event_loop().unwrap();
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(300), future).await.expect("the test hangs") })
 }
 
 #[test]

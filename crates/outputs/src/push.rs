@@ -66,9 +66,7 @@ pub(crate) fn start<S: Courier>(
     courier: impl FnOnce() -> Result<S, String> + Send + 'static,
 ) -> Result<Running, String> {
     Running::start(schedule.name, schedule.unit, GRACE, move |inbox| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build_local(tokio::runtime::LocalOptions::default());
+        let runtime = wire::event_loop();
         let runtime = match runtime {
             Ok(runtime) => runtime,
             Err(error) => return Some(format!("no event loop: {error}")),

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::watch;
 use tokio::task::spawn_local;
 use tokio::time::sleep;
@@ -56,7 +55,7 @@ pub(crate) fn run(
     ready: &mpsc::Sender<io::Result<()>>,
     stop: watch::Receiver<Option<Duration>>,
 ) {
-    let started = Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).and_then(|runtime| {
+    let started = wire::event_loop().and_then(|runtime| {
         let app = runtime.block_on(async { app.map(|make| make()).transpose() }).map_err(io::Error::other)?;
         Ok((runtime, app))
     });

@@ -38,6 +38,7 @@ pub use client::{Cancelled, Client, ClientContext, ConnectionFacts, ConnectionIn
 pub use departures::Departures;
 pub use failure::{Failure, FailureKind, Step};
 pub use failure_map::http2_error_name;
+pub use io::event_loop::event_loop;
 pub use io::listener::Listener;
 pub use io::reactor::{Installed, Reactor};
 pub use io::socket::Socket;

@@ -18,9 +18,8 @@ fn ms(n: u64) -> Duration {
 
 /// Sends requests over a link: those of each list one after the other, the lists at the same time.
 fn send_over(link: LinkSettings, lists: Vec<Vec<Request>>) -> Vec<Vec<Exchange>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let local = tokio::task::LocalSet::new();
-    local.block_on(&runtime, async {
+    let runtime = onrush_wire::event_loop().unwrap();
+    runtime.block_on(async {
         let worker = onrush_wire::ClientContext::new(std::sync::Arc::new(settings())).unwrap();
         let client = std::rc::Rc::new(onrush_wire::Client::new(worker));
         client.set_link(Some(Link::new(link, 1)));
@@ -162,8 +161,8 @@ fn a_busy_worker_adds_nothing_to_what_a_link_takes() {
         socket.write_all(OK.as_bytes()).unwrap();
         let _closed = socket.read(&mut [0]);
     });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (exchange, took) = tokio::task::LocalSet::new().block_on(&runtime, async {
+    let runtime = onrush_wire::event_loop().unwrap();
+    let (exchange, took) = runtime.block_on(async {
         let worker = onrush_wire::ClientContext::new(std::sync::Arc::new(settings())).unwrap();
         let client = onrush_wire::Client::new(worker);
         client.set_link(Some(Link::new(LinkSettings { latency: ms(4), ..LinkSettings::default() }, 1)));
@@ -181,5 +180,7 @@ fn a_busy_worker_adds_nothing_to_what_a_link_takes() {
     assert!(exchange.connection.as_ref().unwrap().kernel_stamps && took >= BUSY, "{took:?}");
     let waiting = exchange.timings.waiting;
     assert!(waiting >= ms(4) && waiting < BUSY / 2, "{:?} of {took:?}", exchange.timings);
+    // The link's task has the connection, which the server waits for the end of.
+    drop(runtime);
     server.join().unwrap();
 }

@@ -174,7 +174,7 @@ fn test_client(suite: &Path, folder: &Path, cases: &[String]) -> Result<(), Stri
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
+    let runtime = wire::event_loop().map_err(|e| e.to_string())?;
     runtime.block_on(async {
         let worker = ClientContext::new(Arc::new(Settings::default())).map_err(|error| error.message)?;
         let client = Client::new(worker);

@@ -44,8 +44,7 @@ fn client_of(
 ) -> Result<Check, String> {
     let answer: Arc<Mutex<Vec<u8>>> = Arc::default();
     let address = answering(Arc::clone(&answer), is_asked)?;
-    let options = tokio::runtime::LocalOptions::default();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(options).map_err(told)?;
+    let runtime = wire::event_loop().map_err(told)?;
     let worker =
         runtime.block_on(async { ClientContext::new(Arc::new(Settings::default())) }).map_err(|error| error.message)?;
     let client = Client::new(worker);

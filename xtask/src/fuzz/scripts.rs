@@ -14,13 +14,13 @@ use script::{LoadOptions, Program, Source};
 
 /// Loads scripts.
 pub struct Compiler {
-    runtime: tokio::runtime::Runtime,
+    runtime: tokio::runtime::LocalRuntime,
 }
 
 impl Compiler {
     /// With a runtime of its own.
     pub fn new() -> Result<Compiler, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = wire::event_loop();
         runtime.map(|runtime| Compiler { runtime }).map_err(|error| error.to_string())
     }
 

@@ -175,9 +175,8 @@ pub async fn load(source: &str, lines: &Arc<Lines>) -> Result<AppProgram, Script
 }
 
 pub fn with_app<F: Future<Output = ()>>(source: &str, test: impl FnOnce(Served) -> F) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("an event loop");
-    let local = tokio::task::LocalSet::new();
-    local.block_on(&runtime, async {
+    let runtime = wire::event_loop().expect("an event loop");
+    runtime.block_on(async {
         let lines = Arc::new(Lines::default());
         let program = load(source, &lines).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
         let app = program.start().unwrap_or_else(|error| panic!("{error}"));

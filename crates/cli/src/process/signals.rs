@@ -22,7 +22,7 @@ pub fn one() -> Result<impl FnOnce(), Failure> {
 pub fn listen(mut heard: impl FnMut(&'static str) -> bool + Send + 'static) -> Result<(), Failure> {
     let (ready, is_ready) = std::sync::mpsc::channel();
     let spawned = std::thread::Builder::new().name(String::from("signals")).spawn(move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let Ok(runtime) = wire::event_loop() else { return };
         runtime.block_on(hear(&mut heard, ready));
     });
     spawned.map_err(|e| Failure::new(ExitCode::Generic, format!("cannot start the signal thread: {e}")))?;

@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+        wire::event_loop().unwrap().block_on(future)
     }
 
     #[test]

@@ -53,11 +53,8 @@ pub struct Test {
 }
 
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let local = tokio::task::LocalSet::new();
-    local.block_on(&runtime, async {
-        tokio::time::timeout(Duration::from_secs(30), future).await.expect("the test hangs")
-    })
+    let runtime = wire::event_loop().unwrap();
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(30), future).await.expect("the test hangs") })
 }
 
 pub async fn load_source(source: Source, cwd: PathBuf) -> (Result<Program, ScriptError>, Arc<Lines>, Rc<Recorder>) {

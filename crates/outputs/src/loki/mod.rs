@@ -130,7 +130,7 @@ impl Shared {
 
     /// The thread: a push each period, and one at the end.
     fn push_on(&self, address: Address, tell: &Tell) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default());
+        let runtime = wire::event_loop();
         let poster = runtime.map_err(|error| error.to_string()).map(|runtime| (Poster::new(address), runtime));
         let mut is_told = false;
         loop {

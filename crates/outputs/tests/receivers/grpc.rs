@@ -42,7 +42,7 @@ pub fn collector(answer: Answer) -> (String, Channel<Call>) {
     let address = listener.local_addr().unwrap().to_string();
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = wire::event_loop().unwrap();
         runtime.block_on(async move {
             listener.set_nonblocking(true).unwrap();
             let listener = TcpListener::from_std(listener).unwrap();

@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_kernel_keeps_a_head_for_the_file_behind_it() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = wire::event_loop().unwrap();
         for (length, tcp, kept_back) in
             [(100_000, true, 1), (FILE_HEAD as usize, true, 0), (100_000, false, 0), (0, true, 0)]
         {

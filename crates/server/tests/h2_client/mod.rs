@@ -26,7 +26,7 @@ pub fn plain() -> ServerConfig {
 /// Runs a test with a server and a client connected to it.
 pub fn test<T: Future>(config: ServerConfig, body: impl FnOnce(Client, Server) -> T) -> T::Output {
     let server = Server::start(config).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = wire::event_loop().unwrap();
     runtime.block_on(async {
         let address: SocketAddr = server.addresses().tcp[0];
         let client = Client::over(TcpStream::connect(address).await.unwrap()).await;

@@ -1,5 +1,5 @@
-//! Where the network begins: sockets and what tells that they are ready, the clock of arrivals, timers, and the
-//! position in what is being sent.
+//! Where the network begins: event loops, sockets and what tells that they are ready, the clock of arrivals, timers,
+//! and the position in what is being sent.
 //!
 //! Linux alone: receive stamps (SO_TIMESTAMPNS), `sendfile`, `timerfd` and abstract unix sockets are used without a
 //! substitute.
@@ -8,6 +8,7 @@ pub(crate) mod arrival;
 pub(crate) mod buffers;
 pub(crate) mod deadline_timer;
 mod departure;
+pub(crate) mod event_loop;
 pub(crate) mod listener;
 pub(crate) mod reactor;
 mod readiness;

@@ -273,8 +273,8 @@ mod tests {
 
     /// With a reactor that is driven beside.
     fn driven<T>(test: impl AsyncFnOnce() -> T) -> T {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        tokio::task::LocalSet::new().block_on(&runtime, async {
+        let runtime = crate::event_loop().unwrap();
+        runtime.block_on(async {
             let installed = Reactor::install().unwrap();
             let driving = tokio::task::spawn_local(Rc::clone(installed.reactor()).drive());
             let done = tokio::time::timeout(Duration::from_secs(60), test()).await.expect("nobody was woken");

@@ -357,8 +357,8 @@ mod tests {
         });
     }
 
-    fn runtime() -> tokio::runtime::Runtime {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    fn runtime() -> tokio::runtime::LocalRuntime {
+        crate::event_loop().unwrap()
     }
 
     fn pair() -> (Socket, TcpStream) {

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+        crate::event_loop().unwrap().block_on(future)
     }
 
     #[test]

@@ -11,10 +11,10 @@ use crate::server::{Scripted, get, post, response};
 fn a_request_cut_short_on_a_kept_connection_is_counted_with_its_bytes() {
     let server =
         Scripted::start(|seen| if seen.target == "/quick" { response("200 OK", &[], b"ok") } else { Vec::new() });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = onrush_wire::event_loop().unwrap();
     for make in [get as fn(&str) -> Request, |url| post(url, "abc")] {
         let [quick, never] = ["/quick", "/never"].map(|path| make(&server.url(path)));
-        let (answered, cancelled) = tokio::task::LocalSet::new().block_on(&runtime, async {
+        let (answered, cancelled) = runtime.block_on(async {
             let context = ClientContext::new(Arc::new(Settings::default())).unwrap();
             let (client, mut ignored) = (Client::new(context.clone()), |_: &Exchange| {});
             let answered = client.send(&quick, None, &mut ignored).await;

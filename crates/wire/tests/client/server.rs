@@ -176,7 +176,7 @@ pub fn send_all(settings: Settings, requests: &[Request], jar: Option<&CookieJar
 }
 
 pub fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    onrush_wire::event_loop().unwrap().block_on(future)
 }
 
 /// Status, or kind of failure and message.

@@ -82,7 +82,7 @@ fn client(settings: Settings) -> Client {
 }
 
 fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    onrush_wire::event_loop().unwrap().block_on(future)
 }
 
 async fn open(client: &Client, address: &str, jar: Option<&CookieJar>, offer: Option<DeflateOffer>) -> Opening {

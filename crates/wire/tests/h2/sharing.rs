@@ -74,10 +74,9 @@ fn to(scheme: &str, address: SocketAddr) -> Request {
 /// Users of one worker that share a pool, each in a task: they send `each` requests. All exchanges, in order of their
 /// ends.
 fn run_users(settings: Settings, limits: Http2Limits, users: usize, each: usize, request: &Request) -> Vec<Exchange> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let local = tokio::task::LocalSet::new();
+    let runtime = onrush_wire::event_loop().unwrap();
     let request = request.clone();
-    runtime.block_on(local.run_until(async move {
+    runtime.block_on(async move {
         let worker = ClientContext::new(Arc::new(settings)).unwrap();
         let pool = Http2Pool::new(Some(limits));
         let ended = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
@@ -97,7 +96,7 @@ fn run_users(settings: Settings, limits: Http2Limits, users: usize, each: usize,
             task.await.unwrap();
         }
         ended.take()
-    }))
+    })
 }
 
 #[test]
@@ -191,8 +190,8 @@ fn who_leaves_wakes_one_that_still_waits() {
         }
     });
     // Each user waits for the others before its next request.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(tokio::task::LocalSet::new().run_until(async move {
+    let runtime = onrush_wire::event_loop().unwrap();
+    runtime.block_on(async move {
         let worker = ClientContext::new(Arc::new(settings())).unwrap();
         let pool = Http2Pool::new(Some(limits(1, 3)));
         for order in ORDERS {
@@ -210,7 +209,7 @@ fn who_leaves_wakes_one_that_still_waits() {
                 assert_eq!(ended.expect("it was woken").unwrap(), b"ok", "{order:?}");
             }
         }
-    }));
+    });
 }
 
 #[test]

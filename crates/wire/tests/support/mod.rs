@@ -170,8 +170,8 @@ pub fn send(request: &Request) -> Exchange {
 
 /// Runs a future that uses a client, on a runtime like a worker's.
 pub fn run<T>(settings: Settings, work: impl AsyncFnOnce(Client) -> T) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    tokio::task::LocalSet::new().block_on(&runtime, async move {
+    let runtime = onrush_wire::event_loop().unwrap();
+    runtime.block_on(async move {
         let worker = ClientContext::new(Arc::new(settings)).unwrap();
         work(Client::new(worker)).await
     })

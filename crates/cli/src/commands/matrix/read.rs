@@ -63,7 +63,7 @@ fn exported(path: &Path) -> Result<String, Failure> {
         |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot load {}: {error}", path.display()));
     let path: PathBuf = std::fs::canonicalize(path).map_err(failed)?;
     let cwd = std::env::current_dir().map_err(failed)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let runtime = wire::event_loop().map_err(failed)?;
     let name = serde_json::Value::from(path.display().to_string());
     let text = format!("import plan from {name};\nexport const options = plan;\nexport default function () {{}}\n");
     let registry = Registry::new();

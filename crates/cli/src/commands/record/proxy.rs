@@ -156,7 +156,7 @@ impl Proxy {
         let tls = TlsSettings { insecure_skip_verify: self.is_insecure, ..TlsSettings::default() };
         let settings = Settings { tls, ..Settings::default() };
         let context = ClientContext::new(Arc::new(settings)).map_err(|error| io::Error::other(error.message))?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = wire::event_loop()?;
         let client = Client::new(context);
         client.set_budget(Rc::new(HeldAnswers(self.held.clone())));
         Ok(Sender { runtime, client })
@@ -165,7 +165,7 @@ impl Proxy {
 
 /// The client of one connection.
 struct Sender {
-    runtime: tokio::runtime::Runtime,
+    runtime: tokio::runtime::LocalRuntime,
     client: Client,
 }
 
@@ -187,7 +187,7 @@ impl Sender {
             prior_knowledge: false,
         };
         let all = tokio::task::LocalSet::new();
-        let exchange = all.block_on(&self.runtime, self.client.send(&request, None, &mut |_| {}));
+        let exchange = self.runtime.block_on(all.run_until(self.client.send(&request, None, &mut |_| {})));
         exchange.outcome.map_err(|failure| failure.to_string())
     }
 }

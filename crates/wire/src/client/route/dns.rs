@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn run<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+        crate::event_loop().unwrap().block_on(future)
     }
 
     fn tcp(found: Result<Vec<Address>, Failure>) -> String {

@@ -129,7 +129,7 @@ mod tests {
         let stopper = Stopper::new();
         let signal = phases.linger(&stopper).expect("nothing has stopped the test");
         count.send_replace(1);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = wire::event_loop().unwrap();
         let ended = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), signal).await });
         assert!(ended.is_ok(), "the signal came before anybody looked, and was lost");
         stopper.stop(StopCause::Signal("SIGINT"));

@@ -49,11 +49,10 @@ impl RefereeThread {
         let of_thread = referee.clone();
         let ask = move || {
             let mut answers = AskedAgain::default();
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = wire::event_loop();
             // Without a runtime it has no answers, and that is said at the end.
             let Ok(runtime) = runtime else { return answers };
-            let local = tokio::task::LocalSet::new();
-            local.block_on(&runtime, async {
+            runtime.block_on(async {
                 tokio::select! {
                     () = ask(&of_thread, settings, &mut answers) => {}
                     _ = stopped => {}

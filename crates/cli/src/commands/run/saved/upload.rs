@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use fleet::objects::{ShardPart, ShardStore};
-use tokio::runtime::Runtime;
+use tokio::runtime::LocalRuntime;
 
 /// Sends pieces of a file.
 pub struct Uploader {
@@ -39,8 +39,8 @@ impl Uploader {
 }
 
 /// For a thread of its own.
-pub fn runtime() -> Result<Runtime, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+pub fn runtime() -> Result<LocalRuntime, String> {
+    let runtime = wire::event_loop();
     runtime.map_err(|error| format!("cannot make an event loop: {error}"))
 }
 

@@ -69,10 +69,8 @@ pub fn script(
     log: Arc<Logger>,
     registry: Arc<Registry>,
 ) -> Result<Script, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build_local(tokio::runtime::LocalOptions::default())
-        .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot make an event loop: {e}")))?;
+    let runtime =
+        wire::event_loop().map_err(|e| Failure::new(ExitCode::Generic, format!("cannot make an event loop: {e}")))?;
     let cwd = std::env::current_dir()
         .map_err(|e| Failure::new(ExitCode::Generic, format!("cannot tell the current folder: {e}")))?;
     let mut env = flags.test.script_env.clone();
