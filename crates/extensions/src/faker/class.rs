@@ -29,7 +29,7 @@ impl NativeClass for Faker {
 
     fn methods<'js>(prototype: &Object<'js>) -> Result<()> {
         prototype.set("call", Func::from(call))?;
-        for group in GROUPS {
+        for group in GROUPS.iter() {
             let get = move |ctx: Ctx<'js>, This(this): This<Value<'js>>| group_of(&ctx, &this, group);
             prototype.prop(group.name, Accessor::from(get).configurable().enumerable())?;
         }

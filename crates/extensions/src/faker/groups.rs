@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::make::function::Function;
+use super::make::words;
 use super::table;
 
 /// A property of a `Faker`.
@@ -13,51 +14,61 @@ pub struct Group {
     /// What its functions make, for people.
     #[cfg_attr(not(test), expect(dead_code, reason = "the declarations are made of it, by a test"))]
     pub about: &'static str,
-    /// Its functions.
-    pub functions: &'static [Function],
+    /// Its functions, by their names.
+    pub functions: Vec<Function>,
 }
 
 /// The group that has the functions of all others too. It has none of its own.
 pub const ALL: &str = "zen";
 
-/// Each group. One line a group.
+/// Name, what it is about, and the functions that are more than a list of `words.txt`. One line a group.
 #[rustfmt::skip]
-pub static GROUPS: &[Group] = &[
-    Group { name: "address", about: "Addresses and places.", functions: table::places::ADDRESS },
-    Group { name: "animal", about: "Animals.", functions: table::nature::ANIMAL },
-    Group { name: "app", about: "Programs.", functions: table::things::APP },
-    Group { name: "beer", about: "Beers.", functions: table::nature::BEER },
-    Group { name: "book", about: "Books.", functions: table::things::BOOK },
-    Group { name: "br", about: "Brazil.", functions: table::brazil::BR },
-    Group { name: "car", about: "Cars.", functions: table::things::CAR },
-    Group { name: "celebrity", about: "Famous people.", functions: table::things::CELEBRITY },
-    Group { name: "color", about: "Colors.", functions: table::things::COLOR },
-    Group { name: "company", about: "Companies and jobs.", functions: table::people::COMPANY },
-    Group { name: "emoji", about: "Emoji.", functions: table::words::EMOJI },
-    Group { name: "error", about: "Messages of errors.", functions: table::words::ERROR },
-    Group { name: "file", about: "Names and types of files.", functions: table::things::FILE },
-    Group { name: "finance", about: "Securities.", functions: table::payment::FINANCE },
-    Group { name: "food", about: "Food and drinks.", functions: table::nature::FOOD },
-    Group { name: "game", about: "Games.", functions: table::numbers::GAME },
-    Group { name: "hacker", about: "What hackers say.", functions: table::words::HACKER },
-    Group { name: "hipster", about: "What hipsters say.", functions: table::words::HIPSTER },
-    Group { name: "internet", about: "Addresses, accounts and requests.", functions: table::internet::INTERNET },
-    Group { name: "language", about: "Languages.", functions: table::words::LANGUAGE },
-    Group { name: "minecraft", about: "Minecraft.", functions: table::nature::MINECRAFT },
-    Group { name: "movie", about: "Movies.", functions: table::things::MOVIE },
-    Group { name: "numbers", about: "Numbers.", functions: table::numbers::NUMBERS_TABLE },
-    Group { name: "payment", about: "Cards, accounts and currencies.", functions: table::payment::PAYMENT },
-    Group { name: "person", about: "People.", functions: table::people::PERSON },
-    Group { name: "product", about: "Goods.", functions: table::things::PRODUCT },
-    Group { name: "strings", about: "Letters, digits and texts.", functions: table::numbers::STRINGS_TABLE },
-    Group { name: "time", about: "Dates and times.", functions: table::time::TIME },
-    Group { name: "word", about: "Words and sentences.", functions: table::words::WORD },
-    Group { name: ALL, about: "The functions of all groups.", functions: &[] },
+const TABLE: &[(&str, &str, &[Function])] = &[
+    ("address", "Addresses and places.", table::places::ADDRESS),
+    ("animal", "Animals.", &[]),
+    ("app", "Programs.", table::things::APP),
+    ("beer", "Beers.", table::things::BEER),
+    ("book", "Books.", table::things::BOOK),
+    ("br", "Brazil.", table::brazil::BR),
+    ("car", "Cars.", table::things::CAR),
+    ("celebrity", "Famous people.", &[]),
+    ("color", "Colors.", table::things::COLOR),
+    ("company", "Companies and jobs.", table::people::COMPANY),
+    ("emoji", "Emoji.", &[]),
+    ("error", "Messages of errors.", &[]),
+    ("file", "Names and types of files.", table::things::FILE),
+    ("finance", "Securities.", table::payment::FINANCE),
+    ("food", "Food and drinks.", &[]),
+    ("game", "Games.", table::numbers::GAME),
+    ("hacker", "What hackers say.", table::words::HACKER),
+    ("hipster", "What hipsters say.", table::words::HIPSTER),
+    ("internet", "Addresses, accounts and requests.", table::internet::INTERNET),
+    ("language", "Languages.", &[]),
+    ("minecraft", "Minecraft.", &[]),
+    ("movie", "Movies.", table::things::MOVIE),
+    ("numbers", "Numbers.", table::numbers::NUMBERS_TABLE),
+    ("payment", "Cards, accounts and currencies.", table::payment::PAYMENT),
+    ("person", "People.", table::people::PERSON),
+    ("product", "Goods.", table::things::PRODUCT),
+    ("strings", "Letters, digits and texts.", table::numbers::STRINGS_TABLE),
+    ("time", "Dates and times.", table::time::TIME),
+    ("word", "Words and sentences.", table::words::WORD),
+    (ALL, "The functions of all groups.", &[]),
 ];
+
+/// Each group.
+pub static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
+    let group = |(name, about, own): &(&'static str, &'static str, &[Function])| {
+        let mut functions: Vec<Function> = words::functions(name).chain(own.iter().copied()).collect();
+        functions.sort_by_key(|function| function.name);
+        Group { name, about, functions }
+    };
+    TABLE.iter().map(group).collect()
+});
 
 /// Each function.
 pub fn all() -> impl Iterator<Item = &'static Function> {
-    GROUPS.iter().flat_map(|group| group.functions)
+    GROUPS.iter().flat_map(|group| &group.functions)
 }
 
 static BY_NAME: LazyLock<HashMap<String, &'static Function>> =
@@ -92,6 +103,13 @@ mod tests {
     #[test]
     fn names_are_unique() {
         assert_eq!(BY_NAME.len(), all().count());
+    }
+
+    #[test]
+    fn each_function_of_a_list_is_in_a_group() {
+        let listed: usize = TABLE.iter().map(|(name, ..)| words::functions(name).count()).sum();
+        let own: usize = TABLE.iter().map(|(.., own)| own.len()).sum();
+        assert_eq!((listed + own, listed), (all().count(), words::count()));
     }
 
     #[test]

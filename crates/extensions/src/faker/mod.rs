@@ -1,7 +1,8 @@
 //! `k6/x/faker`: made-up names, addresses, texts and numbers, the same ones for the same seed.
 //!
-//! A table: each function is a line of a file in `table`, from which the methods, `call` and the second half of
-//! `types.d.ts` are made. Lists come from the crate `fake` and from `make/words.txt`, which is our own.
+//! Most functions give an entry of a list of our own, and stand before that list in `make/words.txt`; the others are
+//! lines of a file in `table`, some with lists of the crate `fake`. Of both the methods, `call` and the second half of
+//! `types.d.ts` are made.
 
 mod class;
 mod groups;

@@ -106,6 +106,7 @@ impl ArgumentList {
 }
 
 /// How a value is made. The error says what is wrong with an argument.
+#[derive(Clone, Copy)]
 pub enum Make {
     /// One of the list of `words.txt` that has the function's name.
     Word,
@@ -118,6 +119,7 @@ pub enum Make {
 }
 
 /// A function.
+#[derive(Clone, Copy)]
 pub struct Function {
     /// Its name.
     pub name: &'static str,

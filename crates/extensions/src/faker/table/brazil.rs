@@ -4,12 +4,11 @@ use fake::locales::{Data, PT_BR};
 
 use super::STRING;
 use crate::faker::make::draw::Draw;
-use crate::faker::make::function::{ArgumentList, Function, draw, flag, pick, text, with, word};
+use crate::faker::make::function::{ArgumentList, Function, draw, flag, pick, text, with};
 use crate::faker::make::made::Made;
 
 #[rustfmt::skip]
 pub const BR: &[Function] = &[
-    word("brCity", "A city of Brazil."),
     with("brCnpj", &[flag("formatted", "true"), flag("alphanumeric", "false")], STRING,
         "The number of a company, with right check digits, as `11.222.333/0001-81`.", cnpj),
     with("brCpf", &[flag("formatted", "true")], STRING,

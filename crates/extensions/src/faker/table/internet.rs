@@ -4,7 +4,7 @@ use fake::locales::{Data, EN};
 
 use super::{NUMBER, STRING};
 use crate::faker::make::draw::Draw;
-use crate::faker::make::function::{ArgumentList, Function, draw, flag, number, pick, with, word};
+use crate::faker::make::function::{ArgumentList, Function, draw, flag, number, pick, with};
 use crate::faker::make::made::Made;
 
 const STATUSES: &[u16] = &[
@@ -20,14 +20,11 @@ pub const INTERNET: &[Function] = &[
     draw("domainName", STRING, "A domain.", |d| domain(d).into()),
     pick("domainSuffix", EN::INTERNET_DOMAIN_SUFFIX, "The end of a domain."),
     draw("firefoxUserAgent", STRING, "The User-Agent of Firefox.", |d| agent(d, "firefoxUserAgent")),
-    word("httpMethod", "A method of HTTP."),
     draw("httpStatusCode", NUMBER, "A status of HTTP.", |d| f64::from(STATUSES[d.index(STATUSES.len())]).into()),
     draw("httpStatusCodeSimple", NUMBER, "A frequent status of HTTP.",
         |d| f64::from(SIMPLE_STATUSES[d.index(SIMPLE_STATUSES.len())]).into()),
-    word("httpVersion", "A version of HTTP."),
     with("imageUrl", &[number("width", "500"), number("height", "500")], STRING, "Where an image of this size is.",
         |_, given| Ok(format!("https://picsum.photos/{}/{}", given.number(0), given.number(1)).into())),
-    word("inputName", "The name of a field of a form."),
     draw("ipv4Address", STRING, "An IPv4 address.", |d| {
         std::net::Ipv4Addr::from_bits(d.bits() as u32).to_string().into()
     }),
@@ -35,7 +32,6 @@ pub const INTERNET: &[Function] = &[
         let bits = (u128::from(d.bits()) << 64) | u128::from(d.bits());
         std::net::Ipv6Addr::from_bits(bits >> 3 | 1 << 125).to_string().into()
     }),
-    word("logLevel", "How much a line of a log matters."),
     draw("macAddress", STRING, "The address of a network card.",
         |d| (0..6).map(|_| d.hex(2)).collect::<Vec<_>>().join(":").into()),
     draw("operaUserAgent", STRING, "The User-Agent of Opera.", |d| agent(d, "operaUserAgent")),

@@ -1,8 +1,8 @@
-//! The functions. One line a function, as far as it fits: its name, what it gives, what it is, how it is made.
+//! The functions that are more than a list of our own. One line a function, as far as it fits: its name, what it gives,
+//! what it is, how it is made. The others stand before their lists in `make/words.txt`.
 
 pub mod brazil;
 pub mod internet;
-pub mod nature;
 pub mod numbers;
 pub mod payment;
 pub mod people;

@@ -4,9 +4,7 @@ use fake::locales::{Data, EN};
 
 use super::{NUMBER, STRING};
 use crate::faker::make::draw::Draw;
-use crate::faker::make::function::{
-    ArgumentList, Function, Parameter, ParameterKind, draw, flag, number, pick, with, word,
-};
+use crate::faker::make::function::{ArgumentList, Function, Parameter, ParameterKind, draw, flag, number, pick, with};
 use crate::faker::make::made::Made;
 
 /// Kinds of cards: their names as arguments, what their numbers begin with, and how long those are.
@@ -52,7 +50,6 @@ pub const PAYMENT: &[Function] = &[
         with one of `bins` if there are any. Its check digit is right.", card_number),
     draw("creditCardNumberFormatted", STRING, "The number of a card with hyphens.",
         |d| grouped(&plain_number(d, &[], &[]).unwrap_or_default(), "-").into()),
-    word("creditCardType", "A kind of cards."),
     draw("currency", "Currency", "A currency.", |d| {
         let index = d.index(EN::CURRENCY_CODE.len().min(EN::CURRENCY_NAME.len()));
         Made::record([("short", EN::CURRENCY_CODE[index].into()), ("long", EN::CURRENCY_NAME[index].into())])

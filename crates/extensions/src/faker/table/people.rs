@@ -4,12 +4,11 @@ use fake::locales::{Data, EN};
 
 use super::{STRING, payment, places};
 use crate::faker::make::draw::Draw;
-use crate::faker::make::function::{ArgumentList, Function, ParameterKind, draw, pick, required, with, word};
+use crate::faker::make::function::{ArgumentList, Function, ParameterKind, draw, pick, required, with};
 use crate::faker::make::made::Made;
 
 #[rustfmt::skip]
 pub const COMPANY: &[Function] = &[
-    word("blurb", "What a company says of itself."),
     pick("bs", EN::COMPANY_BS_ADJ, "A word that says little."),
     pick("buzzword", EN::COMPANY_BUZZWORD_HEAD, "A word in fashion."),
     draw("company", STRING, "A company.", |d| d.fill("{lastName} {companySuffix}").into()),
@@ -18,15 +17,12 @@ pub const COMPANY: &[Function] = &[
     pick("jobDescriptor", EN::JOB_SENIORITY, "What stands before the title of a job."),
     pick("jobLevel", EN::JOB_FIELD, "What a job is about."),
     pick("jobTitle", EN::JOB_POSITION, "The title of a job."),
-    word("slogan", "The slogan of a company."),
 ];
 
 #[rustfmt::skip]
 pub const PERSON: &[Function] = &[
     draw("email", STRING, "An address of e-mail, below `example.com`: no mail reaches anybody.", |d| email(d).into()),
     pick("firstName", EN::NAME_FIRST_NAME, "A first name."),
-    word("gender", "`male` or `female`."),
-    word("hobby", "A hobby."),
     pick("lastName", EN::NAME_LAST_NAME, "A last name."),
     pick("middleName", EN::NAME_FIRST_NAME, "A middle name."),
     draw("name", STRING, "A first and a last name.", |d| d.fill("{firstName} {lastName}").into()),
@@ -38,7 +34,6 @@ pub const PERSON: &[Function] = &[
         let pattern = d.pick(EN::PHONE_CELL_NUMBER_FORMATS);
         d.numerify(pattern).into()
     }),
-    word("school", "A school."),
     draw("ssn", STRING, "Nine digits.", |d| d.numerify("^########").into()),
     with("teams", &[required("people", ParameterKind::Texts), required("teams", ParameterKind::Texts)],
         "Record<string, string[]>", "The people in teams that differ by one at most.", teams),

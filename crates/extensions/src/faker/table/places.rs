@@ -5,13 +5,12 @@ use fake::locales::{Data, EN};
 use super::NUMBER;
 use super::STRING;
 use crate::faker::make::draw::Draw;
-use crate::faker::make::function::{ArgumentList, Function, draw, number, pick, with, word};
+use crate::faker::make::function::{ArgumentList, Function, draw, number, pick, with};
 use crate::faker::make::made::Made;
 
 #[rustfmt::skip]
 pub const ADDRESS: &[Function] = &[
     draw("address", "Address", "A whole address.", address),
-    word("city", "A city."),
     pick("country", EN::ADDRESS_COUNTRY, "A country."),
     pick("countryAbbreviation", EN::ADDRESS_COUNTRY_CODE, "The two letters of a country."),
     draw("latitude", NUMBER, "Degrees north.", |d| d.rounded(-90.0, 90.0, 6).into()),
@@ -21,9 +20,7 @@ pub const ADDRESS: &[Function] = &[
     pick("state", EN::ADDRESS_STATE, "A state of the USA."),
     pick("stateAbbreviation", EN::ADDRESS_STATE_ABBR, "The two letters of a state of the USA."),
     draw("street", STRING, "A street with a number.", |d| street(d).into()),
-    word("streetName", "The name of a street, without what kind of street it is."),
     draw("streetNumber", STRING, "The number of a house.", |d| d.whole(1, 99_999).to_string().into()),
-    word("streetPrefix", "What stands before the name of a street."),
     pick("streetSuffix", EN::ADDRESS_STREET_SUFFIX, "What kind of street it is."),
     draw("zip", STRING, "A postal code of the USA.", |d| d.digits(5).into()),
 ];

@@ -1,10 +1,10 @@
-//! Programs, books, cars, colors, files, movies and goods; and famous people.
+//! Programs, beer, books, cars, colors, files, movies and goods.
 
 use fake::locales::{Data, EN};
 
 use super::{NUMBERS, STRING, STRINGS};
 use crate::faker::make::draw::Draw;
-use crate::faker::make::function::{Function, draw, pick, word};
+use crate::faker::make::function::{Function, draw, pick};
 use crate::faker::make::made::Made;
 
 #[rustfmt::skip]
@@ -13,9 +13,16 @@ pub const APP: &[Function] = &[
         let who = if d.coin() { "{name}" } else { "{company}" };
         d.fill(who).into()
     }),
-    word("appName", "The name of a program."),
     draw("appVersion", STRING, "A version, as `1.12.4`.",
         |d| format!("{}.{}.{}", d.whole(1, 5), d.whole(0, 20), d.whole(0, 20)).into()),
+];
+
+#[rustfmt::skip]
+pub const BEER: &[Function] = &[
+    draw("beerAlcohol", STRING, "Its alcohol, as `5.2%`.", |d| format!("{:.1}%", d.real(2.0, 10.0)).into()),
+    draw("beerBlg", STRING, "The extract of its wort, as `12.4°Blg`.",
+        |d| format!("{:.1}°Blg", d.real(5.0, 20.0)).into()),
+    draw("beerIbu", STRING, "How bitter it is, as `29 IBU`.", |d| format!("{} IBU", d.whole(10, 100)).into()),
 ];
 
 #[rustfmt::skip]
@@ -25,9 +32,6 @@ pub const BOOK: &[Function] = &[
         ("author", d.word("bookAuthor").into()),
         ("genre", d.word("bookGenre").into()),
     ])),
-    word("bookAuthor", "An author."),
-    word("bookGenre", "A genre of books."),
-    word("bookTitle", "The title of a book."),
 ];
 
 #[rustfmt::skip]
@@ -40,34 +44,19 @@ pub const CAR: &[Function] = &[
         ("model", d.word("carModel").into()),
         ("year", d.whole(1980, 2025).into()),
     ])),
-    word("carFuelType", "What a car runs on."),
-    word("carMaker", "Who makes cars."),
-    word("carModel", "A model of a car."),
-    word("carTransmissionType", "A kind of transmission."),
-    word("carType", "A kind of cars."),
-];
-
-#[rustfmt::skip]
-pub const CELEBRITY: &[Function] = &[
-    word("celebrityActor", "Somebody famous for acting."),
-    word("celebrityBusiness", "Somebody famous for business."),
-    word("celebritySport", "Somebody famous for sport."),
 ];
 
 #[rustfmt::skip]
 pub const COLOR: &[Function] = &[
-    word("color", "A color, as CSS calls it."),
     draw("hexColor", STRING, "A color, as `#a99fb4`.", |d| format!("#{}", d.hex(6)).into()),
     draw("niceColors", STRINGS, "Five colors that go together: light ones of neighbouring hues.", nice_colors),
     draw("rgbColor", NUMBERS, "Red, green and blue, from 0 to 255.",
         |d| (0..3).map(|_| d.whole(0, 255)).collect::<Vec<_>>().into()),
-    word("safeColor", "One of the sixteen first colors of the web."),
 ];
 
 #[rustfmt::skip]
 pub const FILE: &[Function] = &[
     pick("fileExtension", EN::PATH_EXTENSIONS, "The end of a file's name."),
-    word("fileMimeType", "The type of a file."),
 ];
 
 #[rustfmt::skip]
@@ -76,18 +65,11 @@ pub const MOVIE: &[Function] = &[
         ("name", d.word("movieName").into()),
         ("genre", d.word("movieGenre").into()),
     ])),
-    word("movieGenre", "A genre of movies."),
-    word("movieName", "The name of a movie."),
 ];
 
 #[rustfmt::skip]
 pub const PRODUCT: &[Function] = &[
     draw("product", "Product", "A product.", product),
-    word("productCategory", "A kind of goods."),
-    word("productDescription", "What a product is."),
-    word("productFeature", "What is good about a product."),
-    word("productMaterial", "What a product is made of."),
-    word("productName", "The name of a product."),
     draw("productUpc", STRING, "The twelve digits of a bar code, with a right check digit.", |d| upc(d).into()),
 ];
 

@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use super::{NUMBER, STRING};
 use crate::faker::make::date;
 use crate::faker::make::draw::Draw;
-use crate::faker::make::function::{ArgumentList, Function, Parameter, draw, pick, text, with, word};
+use crate::faker::make::function::{ArgumentList, Function, Parameter, draw, pick, text, with};
 use crate::faker::make::made::Made;
 
 const RANGE: &[Parameter] =
@@ -28,16 +28,11 @@ pub const TIME: &[Function] = &[
     draw("hour", NUMBER, "From 0 to 23.", |d| d.whole(0, 23).into()),
     draw("minute", NUMBER, "From 0 to 59.", |d| d.whole(0, 59).into()),
     draw("month", NUMBER, "From 1 to 12.", |d| d.whole(1, 12).into()),
-    word("monthString", "The name of a month."),
     draw("nanosecond", NUMBER, "From 0 to 999999999.", |d| d.whole(0, 999_999_999).into()),
     draw("pastTime", STRING, "A time within half a day before now, as RFC 3339 has it.", |d| moved(d, -1)),
     draw("second", NUMBER, "From 0 to 59.", |d| d.whole(0, 59).into()),
-    word("timezone", "The name of a time zone."),
-    word("timezoneAbbreviation", "The letters of a time zone."),
-    word("timezoneFull", "A time zone with some of its cities."),
     draw("timezoneOffset", NUMBER, "Hours from UTC.", |d| d.whole(-11, 13).into()),
     pick("timezoneRegion", EN::ADDRESS_TIME_ZONE, "A time zone, as `Europe/Vienna`."),
-    word("weekday", "The name of a day of the week."),
     draw("year", NUMBER, "From 1900 to 2025.", |d| d.whole(YEARS.0, YEARS.1).into()),
 ];
 
