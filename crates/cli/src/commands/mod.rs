@@ -134,7 +134,8 @@ pub fn shown() -> impl Iterator<Item = Command> {
     command().get_subcommands().filter(|command| !command.is_hide_set()).cloned().collect::<Vec<_>>().into_iter()
 }
 
-/// Adds what was probably meant: clap has no idea for `--vsu` and `rnu`, and tells how to pass a flag as a value.
+/// Adds what was probably meant: clap has no idea for `--vsu` and `rnu`. Its tip to write `-- --vsu` goes, because
+/// whoever writes an unknown flag means a flag.
 fn suggesting(subcommand: &str, mut error: clap::Error) -> clap::Error {
     let command = command();
     let text = |kind: ContextKind| match error.get(kind) {
@@ -156,7 +157,12 @@ fn suggesting(subcommand: &str, mut error: clap::Error) -> clap::Error {
                 found.strip_prefix("--").map(|name| units::suggest::closest(name, known.filter_map(Arg::get_long)));
             if let Some(near) = near.flatten() {
                 error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{near}")));
-                error.remove(ContextKind::Suggested);
+            }
+            if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
+                tips.retain(|tip| !tip.to_string().contains("as a value"));
+                if !tips.is_empty() {
+                    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+                }
             }
         }
         _ => {}
@@ -178,8 +184,27 @@ fn refused(error: clap::Error) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn the_command_line_is_well_formed() {
-        super::command().debug_assert();
+        command().debug_assert();
+    }
+
+    #[test]
+    fn no_error_tells_to_pass_a_flag_as_a_value() {
+        let names: Vec<String> = shown().map(|command| command.get_name().to_owned()).collect();
+        assert!(names.len() > 20, "{names:?}");
+        // curl's own reader looks at its words before.
+        for name in names.iter().filter(|name| *name != "curl") {
+            for flag in ["-%", "--latency", "--no-such-flag", "--hepl", "--no-such=1"] {
+                let Err(error) = command().try_get_matches_from(["onrush", name, flag]) else { continue };
+                let told = suggesting(name, error).to_string();
+                assert!(!told.contains("as a value") && !told.contains("-- -"), "{name} {flag}: {told}");
+            }
+        }
+        let error = command().try_get_matches_from(["onrush", "run", "--vsu", "a.js"]).expect_err("no such flag");
+        let told = suggesting("run", error).to_string();
+        assert!(told.contains("a similar argument exists: '--vus'"), "{told}");
     }
 }

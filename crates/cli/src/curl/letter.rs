@@ -1,8 +1,7 @@
 //! What a letter means in `onrush run URL`, where people come from curl, k6, wrk, oha, hey and bombardier.
 //!
 //! A value that only one reading can have settles it. A letter that stays open is refused: the message says what to
-//! write for each reading, from one table, `READINGS`. Flags that have a name in those tools and none here are in
-//! `NAMES`.
+//! write for each reading. One table, `READINGS`, has them, and the flags whose names those tools have and we do not.
 
 use units::Span;
 
@@ -25,108 +24,119 @@ pub enum Letter {
     Unknown,
 }
 
-/// One way to read a letter.
-pub struct Reading {
-    letter: char,
+/// A flag as other tools have it.
+struct Reading {
+    /// A letter or a name, without dashes.
+    flag: &'static str,
     /// Whose it is.
     tools: &'static str,
-    /// What it asks for there.
+    /// What a letter asks for there; for a name that is left out, why.
     means: &'static str,
     /// What to write here; `{}` stands for the value.
     write: &'static str,
 }
 
-const fn reading(letter: char, tools: &'static str, means: &'static str, write: &'static str) -> Reading {
-    Reading { letter, tools, means, write }
+const fn reading(flag: &'static str, tools: &'static str, means: &'static str, write: &'static str) -> Reading {
+    Reading { flag, tools, means, write }
 }
 
-/// The letters that no value, or not every value, settles.
-#[rustfmt::skip]
-pub static READINGS: &[Reading] = &[
-    reading('A', "oha, hey", "the Accept header", "--header 'Accept: TYPE'"),
-    reading('A', "curl", "the User-Agent", "--user-agent {}"),
-    reading('D', "oha, hey", "a body from this file", "--data-binary @{}"),
-    reading('D', "curl", "a file of the answer's headers, which Onrush does not keep", "nothing"),
-    reading('U', "hey", "the User-Agent", "--user-agent {}"),
-    reading('U', "curl", "a proxy's password", "the variable HTTP_PROXY"),
-    reading('a', "oha, hey", "name and password", "--user NAME:PASSWORD"),
-    reading('a', "bombardier", "a new connection for every request", "--no-connection-reuse"),
-    reading('a', "k6", "the address of the REST API", "--address {}"),
-    reading('b', "curl", "cookies", "--cookie {}"),
-    reading('b', "bombardier", "a body", "--data {}"),
-    reading('d', "wrk, bombardier, k6", "how long", "--duration 10s"),
-    reading('d', "curl, oha, hey", "a body", "--data {}"),
-    reading('e', "curl", "the Referer", "--referer {}"),
-    reading('e', "k6", "a variable of __ENV, which a URL does not have", "nothing"),
-    reading('f', "bombardier", "a body from this file", "--data-binary @{}"),
-    reading('f', "curl", "a failure when there are errors", "--fail-on 'errors>0'"),
-    reading('j', "oha", "the result as JSON", "--summary-export FILE"),
-    reading('j', "curl", "no session cookies", "nothing"),
-    reading('l', "bombardier", "percentiles, which are always printed", "nothing"),
-    reading('l', "k6", "waiting after the end, which Onrush does not do", "nothing"),
-    reading('m', "curl", "seconds that a request may take", "--max-time 2.5"),
-    reading('m', "oha, hey, bombardier", "the method", "--request POST"),
-    reading('o', "curl", "the answer in a file, which Onrush does not keep", "nothing"),
-    reading('o', "oha, hey, bombardier", "the result in another form", "--summary-export {}"),
-    reading('p', "oha", "streams on each connection of HTTP/2", "--streams {}"),
-    reading('p', "bombardier", "less output", "--quiet"),
-    reading('p', "curl", "a tunnel through a proxy", "the variable HTTP_PROXY"),
-    reading('q', "oha", "requests a second", "--rate {}"),
-    reading('q', "hey", "requests a second of each user", "--rate with {} × the users"),
-    reading('r', "bombardier", "requests a second", "--rate {}"),
-    reading('r', "oha", "redirects to follow", "--location --max-redirs {}"),
-    reading('r', "curl", "a part of the answer", "--range {}-"),
-    reading('s', "wrk", "a Lua script", "a script in JavaScript, in place of the URL,"),
-    reading('s', "k6", "a ramp", "--stage 30s:10"),
-    reading('s', "curl", "less output", "--quiet"),
-    reading('t', "wrk", "threads", "--workers {}"),
-    reading('t', "oha, hey, bombardier", "seconds that a request may take", "--max-time {}"),
-    reading('u', "k6", "virtual users", "--vus 10"),
-    reading('u', "curl", "name and password", "--user NAME:PASSWORD"),
-    reading('u', "oha", "the unit of times", "--summary-time-unit ms"),
-    reading('w', "k6", "an exception when a request fails", "--throw"),
-    reading('w', "curl", "text about each answer, which Onrush does not print", "nothing"),
-    reading('w', "oha", "waiting for requests under way, which Onrush does anyway", "nothing"),
-];
+impl Reading {
+    fn is_of(&self, letter: char) -> bool {
+        self.flag.chars().eq([letter])
+    }
+}
 
-/// Names of flags that other tools have: whose, and what to write here. hey writes them with one dash.
+/// The letters that no value, or not every value, settles, once for each way to read one; then the names.
 #[rustfmt::skip]
-pub static NAMES: &[(&str, &str, &str)] = &[
-    ("accept", "oha", "write --header 'Accept: TYPE'"),
-    ("basic-auth", "oha", "write --user NAME:PASSWORD"),
-    ("body", "bombardier", "write --data TEXT"),
-    ("body-file", "bombardier", "write --data-binary @FILE"),
-    ("content-type", "oha", "write --header 'Content-Type: TYPE'"),
-    ("cpus", "hey", "write --workers N"),
-    ("disable-compression", "oha and hey", "leave it out: only --compressed asks for compressed answers"),
-    ("disable-keepalive", "oha and hey", "write --no-connection-reuse"),
-    ("disable-redirects", "hey", "leave it out: only --location follows redirects"),
-    ("disableKeepAlives", "bombardier", "write --no-connection-reuse"),
-    ("fasthttp", "bombardier", "leave it out: for HTTP/1.1 alone write --http1.1"),
-    ("format", "bombardier", "write --summary-export FILE"),
-    ("h1", "h2load", "write --http1.1"),
-    ("h2", "hey", "leave it out: requests use HTTP/2 over TLS when the server offers it"),
-    ("host", "oha and hey", "write --header 'Host: NAME'"),
-    ("http-version", "oha", "write --http1.1 or --http2"),
-    ("http1", "bombardier", "write --http1.1"),
-    ("http2-parallel", "oha", "write --streams N"),
-    ("latencies", "bombardier", "leave it out: percentiles are always printed"),
-    ("latency", "wrk", "leave it out: percentiles are always printed"),
-    ("latency-correction", "oha", "leave it out: latency is also given from the planned start with --rate"),
-    ("max-concurrent-streams", "h2load", "write --streams N"),
-    ("method", "oha and bombardier", "write --request METHOD"),
-    ("no-print", "bombardier", "write --quiet"),
-    ("print", "bombardier", "write --quiet"),
-    ("redirect", "oha", "write --location --max-redirs N"),
-    ("script", "wrk", "write a script in JavaScript, in place of the URL"),
-    ("stream", "bombardier", "leave it out: bodies from files are streamed"),
-    ("timeout", "wrk, oha and bombardier", "write --max-time SECONDS"),
+static READINGS: &[Reading] = &[
+    reading("A", "oha, hey", "the Accept header", "--header 'Accept: TYPE'"),
+    reading("A", "curl", "the User-Agent", "--user-agent {}"),
+    reading("D", "oha, hey", "a body from this file", "--data-binary @{}"),
+    reading("D", "curl", "a file of the answer's headers, which Onrush does not keep", "nothing"),
+    reading("U", "hey", "the User-Agent", "--user-agent {}"),
+    reading("U", "curl", "a proxy's password", "the variable HTTP_PROXY"),
+    reading("a", "oha, hey", "name and password", "--user NAME:PASSWORD"),
+    reading("a", "bombardier", "a new connection for every request", "--no-connection-reuse"),
+    reading("a", "k6", "the address of the REST API", "--address {}"),
+    reading("b", "curl", "cookies", "--cookie {}"),
+    reading("b", "bombardier", "a body", "--data {}"),
+    reading("d", "wrk, bombardier, k6", "how long", "--duration 10s"),
+    reading("d", "curl, oha, hey", "a body", "--data {}"),
+    reading("e", "curl", "the Referer", "--referer {}"),
+    reading("e", "k6", "a variable of __ENV, which a URL does not have", "nothing"),
+    reading("f", "bombardier", "a body from this file", "--data-binary @{}"),
+    reading("f", "curl", "a failure when there are errors", "--fail-on 'errors>0'"),
+    reading("j", "oha", "the result as JSON", "--summary-export FILE"),
+    reading("j", "curl", "no session cookies", "nothing"),
+    reading("l", "bombardier", "percentiles, which are always printed", "nothing"),
+    reading("l", "k6", "waiting after the end, which Onrush does not do", "nothing"),
+    reading("m", "curl", "seconds that a request may take", "--max-time 2.5"),
+    reading("m", "oha, hey, bombardier", "the method", "--request POST"),
+    reading("o", "curl", "the answer in a file, which Onrush does not keep", "nothing"),
+    reading("o", "oha, hey, bombardier", "the result in another form", "--summary-export {}"),
+    reading("p", "oha", "streams on each connection of HTTP/2", "--streams {}"),
+    reading("p", "bombardier", "less output", "--quiet"),
+    reading("p", "curl", "a tunnel through a proxy", "the variable HTTP_PROXY"),
+    reading("q", "oha", "requests a second", "--rate {}"),
+    reading("q", "hey", "requests a second of each user", "--rate with {} × the users"),
+    reading("r", "bombardier", "requests a second", "--rate {}"),
+    reading("r", "oha", "redirects to follow", "--location --max-redirs {}"),
+    reading("r", "curl", "a part of the answer", "--range {}-"),
+    reading("s", "wrk", "a Lua script", "a script in JavaScript, in place of the URL,"),
+    reading("s", "k6", "a ramp", "--stage 30s:10"),
+    reading("s", "curl", "less output", "--quiet"),
+    reading("t", "wrk", "threads", "--workers {}"),
+    reading("t", "oha, hey, bombardier", "seconds that a request may take", "--max-time {}"),
+    reading("u", "k6", "virtual users", "--vus 10"),
+    reading("u", "curl", "name and password", "--user NAME:PASSWORD"),
+    reading("u", "oha", "the unit of times", "--summary-time-unit ms"),
+    reading("w", "k6", "an exception when a request fails", "--throw"),
+    reading("w", "curl", "text about each answer, which Onrush does not print", "nothing"),
+    reading("w", "oha", "waiting for requests under way, which Onrush does anyway", "nothing"),
+
+    // hey writes these with one dash.
+    reading("accept", "oha", "", "--header 'Accept: TYPE'"),
+    reading("basic-auth", "oha", "", "--user NAME:PASSWORD"),
+    reading("body", "bombardier", "", "--data TEXT"),
+    reading("body-file", "bombardier", "", "--data-binary @FILE"),
+    reading("content-type", "oha", "", "--header 'Content-Type: TYPE'"),
+    reading("cpus", "hey", "", "--workers N"),
+    reading("disable-compression", "oha, hey", "only --compressed asks for compressed answers", "nothing"),
+    reading("disable-keepalive", "oha, hey", "", "--no-connection-reuse"),
+    reading("disable-redirects", "hey", "only --location follows redirects", "nothing"),
+    reading("disableKeepAlives", "bombardier", "", "--no-connection-reuse"),
+    reading("fasthttp", "bombardier", "for HTTP/1.1 alone write --http1.1", "nothing"),
+    reading("format", "bombardier", "", "--summary-export FILE"),
+    reading("h1", "h2load", "", "--http1.1"),
+    reading("h2", "hey", "requests use HTTP/2 over TLS when the server offers it", "nothing"),
+    reading("host", "oha, hey", "", "--header 'Host: NAME'"),
+    reading("http-version", "oha", "", "--http1.1 or --http2"),
+    reading("http1", "bombardier", "", "--http1.1"),
+    reading("http2-parallel", "oha", "", "--streams N"),
+    reading("latencies", "bombardier", "percentiles are always printed", "nothing"),
+    reading("latency", "wrk", "percentiles are always printed", "nothing"),
+    reading("latency-correction", "oha", "latency is also given from the planned start with --rate", "nothing"),
+    reading("max-concurrent-streams", "h2load", "", "--streams N"),
+    reading("method", "oha, bombardier", "", "--request METHOD"),
+    reading("no-print", "bombardier", "", "--quiet"),
+    reading("print", "bombardier", "", "--quiet"),
+    reading("redirect", "oha", "", "--location --max-redirs N"),
+    reading("script", "wrk", "", "a script in JavaScript, in place of the URL"),
+    reading("stream", "bombardier", "bodies from files are streamed", "nothing"),
+    reading("timeout", "wrk, oha, bombardier", "", "--max-time SECONDS"),
 ];
 
 /// What to write for a flag of another tool, by its name.
 pub fn elsewhere(name: &str) -> Option<String> {
-    let (_, tools, instead) = NAMES.iter().find(|(known, _, _)| *known == name)?;
-    Some(format!("this is a flag of {tools}; {instead}"))
+    let Reading { tools, means, write, .. } = READINGS.iter().find(|reading| reading.flag == name)?;
+    let tools = match tools.rsplit_once(", ") {
+        Some((first, last)) => format!("{first} and {last}"),
+        None => (*tools).to_owned(),
+    };
+    Some(match *write {
+        "nothing" => format!("this is a flag of {tools}; leave it out: {means}"),
+        write => format!("this is a flag of {tools}; write {write}"),
+    })
 }
 
 /// What a letter means before `ahead`: the rest of its word (`is_attached`), or the next word.
@@ -168,7 +178,7 @@ pub fn meaning(letter: char, ahead: &str, is_attached: bool) -> Letter {
 
 /// Says what to write for each reading of a letter.
 pub fn refusal(letter: char, value: &str) -> String {
-    let readings: Vec<&Reading> = READINGS.iter().filter(|reading| reading.letter == letter).collect();
+    let readings: Vec<&Reading> = READINGS.iter().filter(|reading| reading.is_of(letter)).collect();
     let shown = if value.is_empty() { String::from("VALUE") } else { quoted(value) };
     let one = |reading: &&Reading| {
         format!("{} for {} ({})", reading.write.replace("{}", &shown), reading.means, reading.tools)
@@ -236,15 +246,16 @@ mod tests {
 
     #[test]
     fn every_reading_is_told_with_what_to_write() {
-        for reading in READINGS {
-            let value = open_value(reading.letter);
-            let Letter::Open(told) = meaning(reading.letter, value, false) else {
-                assert_eq!(reading.letter, 'm', "-{} {value} is settled", reading.letter);
+        for reading in READINGS.iter().filter(|reading| reading.flag.len() == 1) {
+            let letter = reading.flag.chars().next().unwrap();
+            let value = open_value(letter);
+            let Letter::Open(told) = meaning(letter, value, false) else {
+                assert_eq!(letter, 'm', "-{letter} {value} is settled");
                 continue;
             };
             let write = reading.write.replace("{}", value);
             assert!(told.contains(&write) && told.contains(reading.tools) && told.contains(reading.means), "{told}");
-            assert!(told.starts_with(&format!("-{} {value} can mean ", reading.letter)), "{told}");
+            assert!(told.starts_with(&format!("-{letter} {value} can mean ")), "{told}");
         }
     }
 
@@ -304,17 +315,30 @@ mod tests {
 
     #[test]
     fn names_of_other_tools_are_none_of_ours() {
-        for (name, tools, instead) in NAMES {
-            assert!(flag::by_name(name).is_none() && crate::flags::takes_word(name).is_none(), "--{name}");
-            assert_eq!(elsewhere(name), Some(format!("this is a flag of {tools}; {instead}")));
+        for (index, reading) in READINGS.iter().enumerate() {
+            let name = reading.flag;
+            if name.len() > 1 {
+                assert!(flag::by_name(name).is_none() && crate::flags::takes_word(name).is_none(), "--{name}");
+                assert!(READINGS[index + 1..].iter().all(|other| other.flag != name), "--{name} twice");
+            }
             // The advice is a flag here.
-            for word in instead.split_whitespace().filter_map(|word| word.strip_prefix("--")) {
+            let words = [reading.means, reading.write].into_iter().flat_map(str::split_whitespace);
+            for word in words.filter_map(|word| word.strip_prefix("--")) {
                 assert!(flag::by_name(word).is_some() || crate::flags::takes_word(word).is_some(), "--{word}");
             }
         }
-        for word in READINGS.iter().flat_map(|reading| reading.write.split_whitespace()) {
-            let Some(name) = word.strip_prefix("--") else { continue };
-            assert!(flag::by_name(name).is_some() || crate::flags::takes_word(name).is_some(), "--{name}");
+    }
+
+    #[test]
+    fn a_name_of_another_tool_is_told_with_what_to_write() {
+        for (name, expected) in [
+            ("accept", "this is a flag of oha; write --header 'Accept: TYPE'"),
+            ("host", "this is a flag of oha and hey; write --header 'Host: NAME'"),
+            ("timeout", "this is a flag of wrk, oha and bombardier; write --max-time SECONDS"),
+            ("stream", "this is a flag of bombardier; leave it out: bodies from files are streamed"),
+        ] {
+            assert_eq!(elsewhere(name).as_deref(), Some(expected));
         }
+        assert_eq!(elsewhere("nothing-of-the-kind"), None);
     }
 }
