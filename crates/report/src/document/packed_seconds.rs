@@ -18,34 +18,38 @@ const SAME: &str = "=";
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// All series of a run over the same intervals.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Seconds")]
-pub(super) struct WrittenSeconds {
+pub(super) struct PackedSeconds {
     /// Start of each interval, from the start of the run's clock.
     starts_s: Vec<f64>,
     /// Length of each interval: about 1; setup, teardown and the last second of the test are as long as they were.
     lengths_s: Vec<f64>,
     /// When the scenarios began, from the start of the run's clock: what is before belongs to setup.
+    #[serde(default)]
+    #[schemars(!default)]
     scenarios_start_s: f64,
     /// When the last iteration ended: what is after belongs to teardown.
+    #[serde(default)]
+    #[schemars(!default)]
     scenarios_end_s: f64,
     /// Counters. `sum`: of the interval's samples; divide by the length for a rate.
-    #[serde(skip_serializing_if = "SeriesTable::is_empty")]
-    #[schemars(default)]
+    #[serde(default, skip_serializing_if = "SeriesTable::is_empty")]
     counter: SeriesTable,
     /// Gauges. `last`: sample of the interval.
-    #[serde(skip_serializing_if = "SeriesTable::is_empty")]
-    #[schemars(default)]
+    #[serde(default, skip_serializing_if = "SeriesTable::is_empty")]
     gauge: SeriesTable,
     /// Rates. `passes`: samples that were not zero; `total`: all.
-    #[serde(skip_serializing_if = "SeriesTable::is_empty")]
-    #[schemars(default)]
+    #[serde(default, skip_serializing_if = "SeriesTable::is_empty")]
     rate: SeriesTable,
     /// Distributions. `count`: number of samples; `avg`, `min`, `max`: their mean, lowest and highest; `p50` to `p99`:
     /// percentiles of the interval alone, which cannot be averaged into those of a longer one.
-    #[serde(skip_serializing_if = "SeriesTable::is_empty")]
-    #[schemars(default)]
+    #[serde(default, skip_serializing_if = "SeriesTable::is_empty")]
     trend: SeriesTable,
+    /// How schema 1 and the first results of schema 2 had all of them.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
+    series: Vec<Series>,
 }
 
 /// The series of one kind of metric.
@@ -71,31 +75,9 @@ enum PackedSeries {
     Plain(Column),
 }
 
-/// The series of schema 1 or 2.
-#[derive(Deserialize)]
-pub(super) struct ReadSeconds {
-    starts_s: Vec<f64>,
-    lengths_s: Vec<f64>,
-    #[serde(default)]
-    scenarios_start_s: f64,
-    #[serde(default)]
-    scenarios_end_s: f64,
-    #[serde(default)]
-    counter: SeriesTable,
-    #[serde(default)]
-    gauge: SeriesTable,
-    #[serde(default)]
-    rate: SeriesTable,
-    #[serde(default)]
-    trend: SeriesTable,
-    /// Of schema 1, and of the first results of schema 2.
-    #[serde(default)]
-    series: Vec<Series>,
-}
-
-impl From<Seconds> for WrittenSeconds {
+impl From<Seconds> for PackedSeconds {
     fn from(seconds: Seconds) -> Self {
-        let mut written = WrittenSeconds {
+        let mut written = PackedSeconds {
             starts_s: seconds.starts_s,
             lengths_s: seconds.lengths_s,
             scenarios_start_s: seconds.scenarios_start_s,
@@ -104,6 +86,7 @@ impl From<Seconds> for WrittenSeconds {
             gauge: SeriesTable::default(),
             rate: SeriesTable::default(),
             trend: SeriesTable::default(),
+            series: Vec::new(),
         };
         for Series { name, filter, points } in seconds.series {
             let (table, columns) = match &points {
@@ -132,10 +115,10 @@ impl From<Seconds> for WrittenSeconds {
 /// Makes the points of a kind of metric of the columns.
 type PointsOf = fn(&SeriesColumns<'_>) -> Result<Points, String>;
 
-impl TryFrom<ReadSeconds> for Seconds {
+impl TryFrom<PackedSeconds> for Seconds {
     type Error = String;
 
-    fn try_from(read: ReadSeconds) -> Result<Self, String> {
+    fn try_from(read: PackedSeconds) -> Result<Self, String> {
         let mut series: Vec<Series> = read.series;
         series.iter_mut().for_each(|series| series.points = series.points.clone().in_steps());
         let tables: [(&SeriesTable, PointsOf); 4] =
@@ -151,7 +134,7 @@ impl TryFrom<ReadSeconds> for Seconds {
             }
         }
         series.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
-        let ReadSeconds { starts_s, lengths_s, scenarios_start_s, scenarios_end_s, .. } = read;
+        let PackedSeconds { starts_s, lengths_s, scenarios_start_s, scenarios_end_s, .. } = read;
         Ok(Seconds { starts_s, lengths_s, scenarios_start_s, scenarios_end_s, series })
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::column;
 use super::metric::finite;
-use super::packed_seconds::{ReadSeconds, WrittenSeconds};
+use super::packed_seconds::PackedSeconds;
 
 /// One number an interval; null where no sample came in.
 pub type Column = Vec<Option<f64>>;
@@ -21,8 +21,8 @@ pub type Counts = Vec<Option<u64>>;
 
 /// All series of a run over the same intervals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(into = "WrittenSeconds", try_from = "ReadSeconds")]
-#[schemars(with = "WrittenSeconds")]
+#[serde(into = "PackedSeconds", try_from = "PackedSeconds")]
+#[schemars(with = "PackedSeconds")]
 pub struct Seconds {
     /// Start of each interval, from the start of the run's clock.
     pub starts_s: Vec<f64>,
