@@ -123,7 +123,7 @@ impl Backing {
 pub fn join(
     invitation: &Invitation,
     agent: Agent,
-    frames: Box<dyn Frames + Send>,
+    frames: Frames,
     patience: (Duration, Duration),
 ) -> Result<(AgentThread, Receiver<AgentEvent>), String> {
     let address = &invitation.address;

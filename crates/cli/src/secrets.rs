@@ -1,8 +1,34 @@
 //! What of options and plans is secret when they are kept in a result: values whose names say so (the `env` of a
 //! scenario, say), and the secrets of URLs anywhere. What is run is never made of what was masked.
 
+use std::sync::Arc;
+
+use journal::Redact;
+use metrics::Shard;
+use script::secrets::Secrets;
 use serde_json::Value;
 use wire::mask::Mask;
+
+/// Hides the secrets that the script was given in a journal.
+struct OfScript(Arc<Secrets>);
+
+impl Redact for OfScript {
+    fn json(&self, head: Value) -> Value {
+        self.0.redactor().json(head)
+    }
+
+    fn samples(&self, samples: &mut Shard) {
+        let redactor = self.0.redactor();
+        if redactor.is_needed() {
+            samples.each_text(|text| *text = redactor.text(text).into_owned());
+        }
+    }
+}
+
+/// What hides these secrets in a journal.
+pub fn hiding(secrets: &Arc<Secrets>) -> Box<dyn Redact> {
+    Box::new(OfScript(Arc::clone(secrets)))
+}
 
 /// The same value without its secrets.
 pub fn masked(value: Value, mask: &Mask) -> Value {

@@ -90,11 +90,8 @@ pub enum AgentEvent {
     Dismissed,
 }
 
-/// Where closed frames are kept.
-pub trait Frames {
-    /// One of them; none when it cannot be read any more.
-    fn frame(&mut self, number: u64) -> Option<Vec<u8>>;
-}
+/// Gives a closed frame by its number, from 1 on; none when it cannot be read any more.
+pub type Frames = Box<dyn FnMut(u64) -> Option<Vec<u8>> + Send>;
 
 /// How far the agent is, as it tells whoever coordinates.
 #[derive(Clone, Debug, Default)]
@@ -262,9 +259,9 @@ impl Agent {
     }
 
     /// Makes reports of the frames that may go out now, and behind the last one says that it is over.
-    pub fn send_frames(&mut self, frames: &mut dyn Frames) {
+    pub fn send_frames(&mut self, frames: &mut dyn FnMut(u64) -> Option<Vec<u8>>) {
         while self.is_online && self.sent < self.closed && self.sent < self.taken + WINDOW {
-            let Some(content) = frames.frame(self.sent + 1) else { return };
+            let Some(content) = frames(self.sent + 1) else { return };
             self.sent += 1;
             self.reports.push_back(Report::Frame { number: self.sent, content });
         }

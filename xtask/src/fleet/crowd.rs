@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use fleet::drive::{AgentThread, Local};
 use fleet::embedded::TcpLine;
-use fleet::{Agent, AgentEvent, Frames, Identity, Invitation, clock, message};
-use serde::{Deserialize, Serialize};
+use fleet::{Agent, AgentEvent, Frames, Identity, Invitation, clock};
+use journal::{AgentFrame, AgentSecond, JournalReader, PartCounts, Record};
 use serde_json::Value;
 
 use super::outages::{free, until};
@@ -42,25 +42,6 @@ export default function () {
   counters.forEach((counter) => counter.add(1))
 }
 ";
-
-/// A second as an agent sends it, with no users and iterations but those in its samples.
-#[derive(Serialize)]
-struct Second<'a> {
-    initialised: u64,
-    scenarios: &'a [()],
-    #[serde(with = "serde_bytes")]
-    interval: &'a [u8],
-}
-
-/// The last frame of an agent's journal; those before it begin with another number.
-#[derive(Deserialize)]
-struct LastFrame {
-    kind: u8,
-    #[serde(with = "serde_bytes")]
-    outcome: Vec<u8>,
-}
-
-const OF_LAST: u8 = 1;
 
 /// What one agent has measured.
 struct Recorded {
@@ -120,17 +101,21 @@ impl Crowd {
         command.current_dir(&self.folder);
         let _agent = Daemon::start(command, &self.folder.join("agent.log"))?;
         until("the end", || coordinator.ended().is_some())?;
-        let journal = self.folder.join("kept/journal.frames");
-        let bytes = std::fs::read(&journal).map_err(|error| format!("{}: {error}", journal.display()))?;
-        // The first one is the head.
+        let kept = self.folder.join("kept");
+        let (_, mut journal) = JournalReader::open(&kept)?.ok_or_else(|| format!("{}: no journal", kept.display()))?;
+        // No users and iterations but those in its samples.
+        let live = PartCounts { initialised: 1, ..PartCounts::default() };
         let (mut seconds, mut end) = (Vec::new(), None);
-        for frame in frames(&bytes).skip(1) {
-            match message::decode::<LastFrame>(frame) {
-                Ok(last) if last.kind == OF_LAST => end = Some(last.outcome),
-                _ => seconds.push(message::encode(&Second { initialised: 1, scenarios: &[], interval: frame })),
+        while let Some(frame) = journal.next_frame()? {
+            match Record::read(&frame)? {
+                Record::End(outcome) => end = Some(outcome),
+                Record::Interval(_) => {
+                    let second = AgentSecond { live: live.clone(), interval: frame };
+                    seconds.push(AgentFrame::Second(second).to_bytes());
+                }
             }
         }
-        let end = end.ok_or_else(|| format!("{}: the agent's part has no end", journal.display()))?;
+        let end = end.ok_or_else(|| journal.problem(String::from("the agent's part has no end")))?;
         Ok(Recorded { seconds, end, version })
     }
 
@@ -159,7 +144,7 @@ impl Crowd {
 
 /// The version that a coordinator wants, as it says when it refuses another one.
 fn asked_version(invitation: &Invitation) -> Result<String, String> {
-    let (thread, events) = joined(invitation, None, "?", Box::new(NoFrames))?;
+    let (thread, events) = joined(invitation, None, "?", Box::new(|_| None))?;
     let refused = events.recv_timeout(PATIENCE).map_err(|error| error.to_string())?;
     thread.finish();
     let AgentEvent::Refused(why) = refused else { return Err(format!("found {refused:?}, expected a refusal")) };
@@ -171,7 +156,7 @@ fn joined(
     invitation: &Invitation,
     index: Option<u32>,
     version: &str,
-    frames: Box<dyn Frames + Send>,
+    frames: Frames,
 ) -> Result<(AgentThread, Receiver<AgentEvent>), String> {
     let identity = Identity {
         version: version.to_owned(),
@@ -181,23 +166,6 @@ fn joined(
         incarnation: fleet::token::random_number()?,
     };
     AgentThread::start(Agent::new(identity), TcpLine::new(invitation)?, frames, (PATIENCE, PATIENCE))
-}
-
-struct NoFrames;
-
-impl Frames for NoFrames {
-    fn frame(&mut self, _: u64) -> Option<Vec<u8>> {
-        None
-    }
-}
-
-/// The seconds that every agent has measured.
-struct RecordedFrames(Arc<Recorded>);
-
-impl Frames for RecordedFrames {
-    fn frame(&mut self, number: u64) -> Option<Vec<u8>> {
-        self.0.seconds.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned()
-    }
 }
 
 /// An agent whose test was run before.
@@ -212,8 +180,9 @@ struct Player {
 
 impl Player {
     fn join(invitation: &Invitation, index: u32, recorded: &Arc<Recorded>) -> Result<Player, String> {
-        let frames = Box::new(RecordedFrames(Arc::clone(recorded)));
-        let (thread, events) = joined(invitation, Some(index), &recorded.version, frames)?;
+        let sent = Arc::clone(recorded);
+        let frames = move |number: u64| sent.seconds.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned();
+        let (thread, events) = joined(invitation, Some(index), &recorded.version, Box::new(frames))?;
         Ok(Player { thread, events, recorded: Arc::clone(recorded), start: None, closed: 0 })
     }
 
@@ -308,17 +277,6 @@ impl Sightings {
             false => Err(format!("allowed are {ALLOWED:?} (cores, MiB, seconds), and every iteration has to be there")),
         }
     }
-}
-
-/// The contents of a file of frames: each has a length and a checksum of four bytes before it.
-fn frames(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = bytes;
-    std::iter::from_fn(move || {
-        let length = u32::from_le_bytes(rest.get(..4)?.try_into().ok()?) as usize;
-        let frame = rest.get(8..8 + length)?;
-        rest = &rest[8 + length..];
-        Some(frame)
-    })
 }
 
 fn iterations(api: &str) -> Option<f64> {

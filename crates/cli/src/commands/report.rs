@@ -11,11 +11,10 @@ use ::report::document::{Document, path_of, read};
 use ::report::html::run::{Earlier, page, page_against};
 use ::report::visible;
 use clap::{Arg, ArgMatches, Command};
+use journal::GivenJournal;
 
-use super::fleet::parts::{self, GivenJournal};
 use crate::ci::{CiFiles, OF_JOBS};
-use crate::commands::run::saved::rebuild::rebuild;
-use crate::commands::run::saved::shards;
+use crate::commands::run::saved::{of_journals, shards};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::{json_answer, output};
@@ -107,9 +106,9 @@ fn document(given: &[PathBuf], save: Option<&Path>) -> Result<(Document, Option<
         && shards::is_store(place)
     {
         let fetched = shards::fetch(&place.display().to_string())?;
-        return of_parts(parts::all(&fetched.dirs)?, save);
+        return of_parts(journal::all(&fetched.dirs)?, save);
     }
-    let mut journals = parts::all(given)?;
+    let mut journals = journal::all(given)?;
     if given.len() == 1 && !journals.iter().any(|(_, head, _)| head.part.is_some()) {
         return of_run(&given[0], journals.pop()).map(|document| (document, Some(given[0].clone())));
     }
@@ -121,7 +120,7 @@ fn document(given: &[PathBuf], save: Option<&Path>) -> Result<(Document, Option<
 
 /// Of the parts of a test.
 fn of_parts(journals: Vec<GivenJournal>, save: Option<&Path>) -> Result<(Document, Option<PathBuf>), String> {
-    let (document, told) = parts::join(journals)?;
+    let (document, told) = of_journals::of_parts(journal::join(journals)?);
     let kept = save.map_or(Ok(()), |dir| std::fs::create_dir_all(dir).and_then(|()| document.write(dir)));
     let problem = kept.err().map(|error| format!("; cannot write the result: {error}")).unwrap_or_default();
     output::stderr().print(format!("{told}{problem}\n").as_bytes());
@@ -134,7 +133,7 @@ fn of_parts(journals: Vec<GivenJournal>, save: Option<&Path>) -> Result<(Documen
 /// That of a run in one process; of one that did not come to its end, what its journal has.
 fn of_run(path: &Path, journal: Option<GivenJournal>) -> Result<Document, String> {
     let Some((_, head, journal)) = journal else { return read(path).map_err(|error| error.to_string()) };
-    let document = rebuild(head, journal)?;
+    let document = of_journals::of_run(head, journal)?;
     let file = visible(&path_of(path).display().to_string()).into_owned();
     let told = match document.write(path) {
         Ok(()) => format!("the run has not come to its end: {file} is made of its journal\n"),

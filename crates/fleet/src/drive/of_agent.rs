@@ -48,7 +48,7 @@ impl AgentThread {
     pub fn start<L: Line>(
         agent: Agent,
         line: L,
-        frames: Box<dyn Frames + Send>,
+        frames: Frames,
         patience: (Duration, Duration),
     ) -> Result<(AgentThread, Receiver<AgentEvent>), String> {
         let runtime = runtime()?;
@@ -91,7 +91,7 @@ pub(super) fn runtime() -> Result<Runtime, String> {
 struct Life<L> {
     agent: Agent,
     line: L,
-    frames: Box<dyn Frames + Send>,
+    frames: Frames,
     patience: (Duration, Duration),
     locals: UnboundedReceiver<Local>,
     tell: Sender<AgentEvent>,

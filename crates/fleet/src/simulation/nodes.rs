@@ -1,6 +1,6 @@
 //! The nodes of a simulated run: a clock, an agent with its kept frames.
 
-use crate::agent::{Agent, Frames, Identity};
+use crate::agent::{Agent, Identity};
 use crate::coordinator::Link;
 use crate::token::Secret;
 use crate::{Ns, SECOND};
@@ -38,8 +38,9 @@ impl SimulatedClock {
 #[derive(Clone, Debug, Default)]
 pub struct Kept(pub Vec<Vec<u8>>);
 
-impl Frames for Kept {
-    fn frame(&mut self, number: u64) -> Option<Vec<u8>> {
+impl Kept {
+    /// One of them, by its number from 1 on.
+    pub fn frame(&self, number: u64) -> Option<Vec<u8>> {
         self.0.get(number as usize - 1).cloned()
     }
 }

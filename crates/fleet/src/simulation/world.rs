@@ -345,7 +345,7 @@ impl World {
     fn run_agent(&mut self, number: usize) {
         loop {
             let agent = &mut self.agents[number];
-            agent.machine.send_frames(&mut agent.kept);
+            agent.machine.send_frames(&mut |number| agent.kept.frame(number));
             if let Some(event) = agent.machine.next_event() {
                 self.take_agent_event(number, event);
                 continue;

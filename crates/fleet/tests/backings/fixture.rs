@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use onrush_fleet::backing::{Hub, Line};
 use onrush_fleet::coordinator::Coordinator;
 use onrush_fleet::drive::{AgentThread, Command, CoordinatorThread, Local};
-use onrush_fleet::{Agent, AgentEvent, Archive, Credentials, Event, Frames, Identity, RunId, Setup, Token, clock};
+use onrush_fleet::{Agent, AgentEvent, Archive, Credentials, Event, Identity, RunId, Setup, Token, clock};
 
 /// Whatever is waited for comes within this time, even on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -117,8 +117,8 @@ impl Fleet {
 #[derive(Clone, Default)]
 pub struct Kept(Arc<Mutex<Vec<Vec<u8>>>>);
 
-impl Frames for Kept {
-    fn frame(&mut self, number: u64) -> Option<Vec<u8>> {
+impl Kept {
+    fn frame(&self, number: u64) -> Option<Vec<u8>> {
         self.0.lock().expect("no panics").get(number as usize - 1).cloned()
     }
 }
@@ -155,7 +155,9 @@ impl Joined {
         let identity = Identity { version, secret: token.secret.clone(), name, index, incarnation };
         let kept = Kept::default();
         let agent = Agent::new(identity);
-        let started = AgentThread::start(agent, line, Box::new(kept.clone()), (PATIENCE / 2, PATIENCE / 2));
+        let sent = kept.clone();
+        let frames = Box::new(move |number| sent.frame(number));
+        let started = AgentThread::start(agent, line, frames, (PATIENCE / 2, PATIENCE / 2));
         let (thread, events) = started.expect("a thread");
         Joined { thread, events, kept, index: 0 }
     }

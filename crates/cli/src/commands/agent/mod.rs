@@ -5,7 +5,6 @@
 //! generator, and says so in its last words.
 
 mod invitation;
-mod kept;
 mod progress;
 mod receive;
 
@@ -20,6 +19,7 @@ use engine::{RunConfig, Stopper};
 use fleet::drive::{AgentThread, Local};
 use fleet::embedded::LISTENING;
 use fleet::{Agent, AgentEvent, Identity};
+use journal::{FrameStore, TestPart};
 use metrics::{Aggregate, Registry};
 use modules::together::{Attendance, Meetings};
 use script::log::Level;
@@ -28,7 +28,6 @@ use super::fleet::VERSION;
 use crate::backing;
 use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::{run_config, run_failure};
-use crate::commands::run::saved::journal::TestPart;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::{self, Layers, Script};
 use crate::commands::run::start::outputs;
@@ -42,7 +41,6 @@ use crate::process::machine;
 use crate::process::private_folder::PrivateFolder;
 use crate::{flags, output};
 
-use kept::KeptFrames;
 use progress::RunningPart;
 use receive::Received;
 
@@ -121,7 +119,8 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let stopper = Stopper::new();
     let phases = Phases::listen(stopper.clone())?;
-    let kept = KeptFrames::default();
+    let frames = FrameStore::default();
+    let sent = frames.clone();
     let failed = |why: String| Failure::new(ExitCode::Generic, why);
     let identity = Identity {
         version: VERSION.to_owned(),
@@ -141,8 +140,9 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let is_waiting = invitation.address.starts_with(LISTENING);
     let patience = if is_waiting { (WAITING_PATIENCE, PATIENCE) } else { (PATIENCE, PATIENCE) };
     let (link, events) =
-        backing::join(&invitation, Agent::new(identity), Box::new(kept.clone()), patience).map_err(failed)?;
-    let membership = Membership { incarnation, link, events, kept, folder, is_local };
+        backing::join(&invitation, Agent::new(identity), Box::new(move |number| sent.frame(number)), patience)
+            .map_err(failed)?;
+    let membership = Membership { incarnation, link, events, frames, folder, is_local };
     let ended = membership.serve(flags, &log, &phases, &stopper);
     log.settle();
     log.close().iter().for_each(|line| output::stderr().print(format!("{line}\n").as_bytes()));
@@ -204,7 +204,7 @@ struct Membership {
     incarnation: u64,
     link: AgentThread,
     events: Receiver<AgentEvent>,
-    kept: KeptFrames,
+    frames: FrameStore,
     folder: Folder,
     is_local: bool,
 }
@@ -275,7 +275,7 @@ impl Membership {
         let link = &self.link;
         let tell = link.teller();
         script.program.process_state::<Meetings>().go_beyond(move |arrival| tell(Local::Arrives(arrives(arrival))));
-        let mut part = RunningPart::new(test, config.clone(), (link, self.kept.clone(), dir), aggregate);
+        let mut part = RunningPart::new(test, config.clone(), (link, self.frames.clone(), dir), aggregate);
         part.is_local = self.is_local;
         let mut waiting = Some((self.events, ended));
         let outcome = script::run(&script.program, planned.plan, config, &mut |event| part.take(event, &mut waiting));

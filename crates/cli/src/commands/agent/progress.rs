@@ -1,7 +1,6 @@
 //! A part while it runs: seconds into the journal and to the coordinator, its own judgement at the end.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use ::outputs::Outputs;
 use engine::{Event, Outcome, RunConfig, StopCause, Stopper, Tick};
 use fleet::AgentEvent;
 use fleet::drive::{AgentThread, Local};
+use journal::{Cause, FrameStore, JournalHead, LoggedMessages, PartCounts, PartEnd, PartJournal};
 use metrics::Aggregate;
 use metrics::results::Results;
 use metrics::threshold::Moment as Judged;
@@ -16,18 +16,14 @@ use modules::together::Meetings;
 use script::log::Level;
 
 use super::AgentTest;
-use super::kept::KeptFrames;
-use crate::commands::fleet::content::Second;
 use crate::commands::fleet::own_time;
 use crate::commands::run::drive::generator_watch::GeneratorWatch;
 use crate::commands::run::facts::generator::{self, Circumstances};
-use crate::commands::run::saved::journal::Head;
-use crate::commands::run::saved::part::{Cause, LoggedMessages, PartCounts, PartEnd};
-use crate::commands::run::saved::part_journal::{PartJournal, PartTick};
 use crate::commands::run::saved::save;
 use crate::commands::run::start::outputs;
 use crate::exit_code::ExitCode;
 use crate::process::machine;
+use crate::secrets::hiding;
 
 /// Where orders come from, and who hears of the last one.
 pub type Waiting = Option<(Receiver<AgentEvent>, Sender<Result<(), String>>)>;
@@ -37,11 +33,11 @@ pub struct RunningPart<'a> {
     test: &'a AgentTest<'a>,
     config: RunConfig,
     link: &'a AgentThread,
-    kept: KeptFrames,
+    frames: FrameStore,
     dir: &'a Path,
     aggregate: Aggregate,
     journal: Option<PartJournal>,
-    started: Option<Duration>,
+    is_started: bool,
     generator: GeneratorWatch,
     /// How far its clock may be from the coordinator's.
     bound: Option<Duration>,
@@ -54,7 +50,7 @@ impl<'a> RunningPart<'a> {
     pub fn new(
         test: &'a AgentTest<'a>,
         config: RunConfig,
-        (link, kept, dir): (&'a AgentThread, KeptFrames, &'a Path),
+        (link, frames, dir): (&'a AgentThread, FrameStore, &'a Path),
         aggregate: Aggregate,
     ) -> RunningPart<'a> {
         let state = &config.state;
@@ -66,11 +62,11 @@ impl<'a> RunningPart<'a> {
             test,
             config,
             link,
-            kept,
+            frames,
             dir,
             aggregate,
             journal: None,
-            started: None,
+            is_started: false,
             generator,
             bound: None,
             is_smoke,
@@ -83,7 +79,8 @@ impl<'a> RunningPart<'a> {
             Event::Making { .. } => {}
             Event::Made => self.wait_for_start(waiting),
             Event::Started(start) => {
-                self.started = Some(start);
+                self.is_started = true;
+                self.journal.iter_mut().for_each(|journal| journal.start(start));
                 self.generator.start(start, self.is_smoke);
                 let agreed = self.config.start_at.get().copied().unwrap_or(start);
                 let late = start.saturating_sub(agreed).as_nanos() as u64;
@@ -137,10 +134,10 @@ impl<'a> RunningPart<'a> {
         let head = save::journal_head(test.flags, &options, &crate::log::rfc3339_ms_now());
         let script = test.script.program.entry();
         let script = script.strip_prefix("file://").unwrap_or(script).to_owned();
-        let (head, part) = (Head { script, ..head }, test.part(bound_ns));
-        let secrets = Arc::clone(&test.flags.test.secrets);
+        let (head, part) = (JournalHead { script, ..head }, test.part(bound_ns));
+        let secrets = hiding(&test.flags.test.secrets);
         let journal = PartJournal::begin(self.dir, head, part, self.config.registry.clone(), secrets);
-        self.kept.in_journal(journal.path());
+        self.frames.in_journal(journal.path());
         self.journal = Some(journal);
         let (meetings, origin) = (test.script.program.process_state::<Meetings>(), self.config.origin);
         let clock = test.script.program.clock();
@@ -166,13 +163,14 @@ impl<'a> RunningPart<'a> {
         let said = self.generator.look(&tick, &self.test.script.program);
         let said = said.filter(|_| !self.test.flags.verdict.accept_late);
         said.iter().for_each(|text| self.say(Level::Warning, text));
-        let Some(start) = self.started else { return };
-        self.close(&PartTick {
-            elapsed: tick.now.saturating_sub(start),
-            cut: tick.cut.saturating_sub(start),
-            is_last: tick.is_last,
-            snapshots: &tick.snapshots,
-        });
+        if !self.is_started {
+            return;
+        }
+        // Into the journal first.
+        if let Some(second) = self.journal.as_mut().map(|journal| journal.add(&tick)) {
+            second.problem.iter().for_each(|text| self.say(Level::Warning, text));
+            self.tell_closed(self.frames.add(&PartCounts::of(&self.config.state), second));
+        }
         tick.snapshots.into_iter().for_each(|snapshot| self.aggregate.merge(snapshot));
         let warnings: Vec<String> = self.aggregate.warnings().collect();
         for warning in warnings {
@@ -181,20 +179,8 @@ impl<'a> RunningPart<'a> {
         self.test.log.look();
     }
 
-    /// An interval, into the journal first.
-    fn close(&mut self, tick: &PartTick<'_>) {
-        let Some(second) = self.journal.as_mut().map(|journal| journal.add(tick)) else { return };
-        second.problem.iter().for_each(|text| self.say(Level::Warning, text));
-        let live = PartCounts::of(&self.config.state);
-        for _ in 0..second.skipped {
-            self.send(Second { live: live.clone(), interval: Vec::new() }, None);
-        }
-        self.send(Second { live, interval: second.interval }, second.at);
-    }
-
-    fn send(&mut self, second: Second, at: Option<u64>) {
-        self.kept.add(second, at);
-        self.link.tell(Local::Closed);
+    fn tell_closed(&self, frames: u64) {
+        (0..frames).for_each(|_| self.link.tell(Local::Closed));
     }
 
     /// Its last words, and the exit code of the agent.
@@ -213,9 +199,9 @@ impl<'a> RunningPart<'a> {
             clock_bound: self.bound,
             cause: Cause::own(stopper),
             is_marked_failed: self.test.script.program.marked_failed(),
-            ..PartEnd::of(&outcome, &self.config.state).judged(judged.judgement(), &results)
+            ..PartEnd::of(&outcome, &self.config.state, machine::allowed_cores()).judged(judged.judgement(), &results)
         };
-        let encoded = fleet::message::encode(&end);
+        let encoded = end.to_bytes();
         self.journal.iter_mut().for_each(|journal| journal.end(encoded.clone()));
         self.link.tell(Local::Ended(encoded));
         match end.cause {
@@ -228,8 +214,7 @@ impl<'a> RunningPart<'a> {
     fn send_messages(&self) -> Option<LoggedMessages> {
         let (logs, is_whole) = self.test.messages.as_ref()?.finish();
         for file in &logs.files {
-            let pieces = self.kept.add_messages(self.dir.join(file));
-            (0..pieces).for_each(|_| self.link.tell(Local::Closed));
+            self.tell_closed(self.frames.add_messages(self.dir.join(file)));
         }
         Some(LoggedMessages { written: logs.written, dropped: logs.dropped, is_whole })
     }

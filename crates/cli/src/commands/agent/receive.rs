@@ -8,7 +8,7 @@ use std::sync::mpsc::Receiver;
 use fleet::{AgentEvent, message};
 use sha2::{Digest, Sha256};
 
-use crate::commands::fleet::content::Settings;
+use crate::commands::fleet::pack::Settings;
 
 /// What an agent was given.
 pub struct Received {

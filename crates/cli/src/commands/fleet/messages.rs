@@ -15,11 +15,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use journal::{Members, MessagePiece};
 use report::document::MessageLogs;
 use script::log::Level;
 
-use super::content::MessagePiece;
-use super::members::Members;
 use crate::failure::Failure;
 use crate::log::Logger;
 use crate::messages::{FOLDER, OF_AGENT, OF_AGENTS, PART, prepare};

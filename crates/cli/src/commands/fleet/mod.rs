@@ -6,13 +6,9 @@
 //! not lost has brought it.
 
 mod children;
-pub mod content;
-mod ended;
-mod members;
 mod messages;
 mod open;
-mod pack;
-pub mod parts;
+pub mod pack;
 mod state;
 
 use std::time::Duration;
@@ -20,7 +16,7 @@ use std::time::Duration;
 use engine::clock::{Clock, Origin, RealClock};
 use engine::{Event, Outcome, RunConfig, StopCause, Tick};
 use fleet::drive::{Command, CoordinatorThread};
-use fleet::message;
+use journal::{AgentsReport, Cause, EndedBy, EndedLoad, Members, PartEnd, PartOutcome};
 use script::log::Level;
 
 use crate::exit_code::ExitCode;
@@ -29,12 +25,8 @@ use crate::log::Logger;
 
 pub use open::start;
 
-use crate::commands::run::drive::progress::{Elsewhere, LoadBefore};
-use crate::commands::run::facts::agents_report::AgentsReport;
-use crate::commands::run::saved::part::{Cause, PartEnd, PartOutcome};
+use crate::commands::run::drive::progress::Elsewhere;
 use children::Children;
-use ended::{EndedBy, EndedLoad};
-use members::Members;
 use messages::MessageFiles;
 use pack::PackedTest;
 use state::{FleetState, StateFile};
@@ -135,15 +127,15 @@ impl Elsewhere for Fleet<'_> {
         self.resumed.as_ref().and_then(|state| state.setup.as_ref()).or(self.handed.as_ref())
     }
 
-    fn load_before(&self) -> Option<LoadBefore> {
-        self.ended.as_ref().map(EndedLoad::before)
+    fn load_before(&self) -> Option<&EndedLoad> {
+        self.ended.as_ref()
     }
 
     fn finish(&mut self, journal: Option<u64>) -> AgentsReport {
         if self.ended.is_none() {
             self.members.messages = self.messages.take().map(|messages| messages.merge(&self.members, self.log));
             let measured = self.start.zip(journal);
-            self.ended = measured.map(|measured| self.members.ended_load(measured, self.cause.clone()));
+            self.ended = measured.map(|(start, journal)| self.members.ended_load(start, journal, self.cause.clone()));
         }
         self.keep_ended();
         self.thread.take().into_iter().for_each(CoordinatorThread::finish);
@@ -304,7 +296,7 @@ impl Fleet<'_> {
     /// A part is over. One that ended by itself ends the test when its script wanted that, and else leaves a hole in
     /// it.
     fn end(&mut self, index: u32, outcome: &[u8], config: &RunConfig) {
-        let end: PartEnd = match message::decode(outcome) {
+        let end = match PartEnd::read(outcome) {
             Ok(end) => end,
             Err(why) => return self.lose(index, format!("its last words are {why}"), config),
         };
@@ -356,7 +348,7 @@ impl Fleet<'_> {
             started: self.start,
             ended: start + ended,
             loaded_until: start + last(|part| part.loaded_until),
-            health: self.members.health(&config.state, ended),
+            health: self.members.health(config.state.counts(), config.state.arrivals(), ended),
             lost_users: self.members.outcomes().map(|part| part.lost_users).sum(),
             stuck_workers: Vec::new(),
         }

@@ -10,14 +10,13 @@ use std::sync::mpsc::channel;
 use fleet::coordinator::{Coordinator, ReadArchive};
 use fleet::drive::CoordinatorThread;
 use fleet::{Credentials, Invitation, RunId, Setup, message};
+use journal::{EndedLoad, Members};
 use metrics::Registry;
 use script::log::Level;
 use std::sync::Arc;
 use units::show::counted;
 
 use super::children::Children;
-use super::ended::EndedLoad;
-use super::members::Members;
 use super::messages::MessageFiles;
 use super::state::{FleetState, StateFile};
 use super::{Fleet, PackedTest, VERSION};

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use fleet::coordinator::ReadArchive;
 use report::SummaryMode;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::content::Settings;
 use crate::archive::{Packed, pack};
 use crate::commands::run::drive::progress::Test;
 use crate::commands::run::start::flags::Flags;
@@ -18,6 +18,29 @@ use crate::commands::run::start::load;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::process::private_folder::PrivateFolder;
+
+/// How agents run an archive, beside the options that are in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// `--no-thresholds`.
+    pub no_thresholds: bool,
+    /// Whether metrics are kept by scenario and group.
+    pub breakdown: bool,
+    /// Whether a report wants more of them.
+    pub details: bool,
+    /// `--features`.
+    pub features: Vec<String>,
+    /// The certificate of a target beside the test.
+    pub trusted_pem: Option<String>,
+    /// `--accept-late`.
+    pub accept_late: bool,
+    /// `--save-messages`.
+    pub saves_messages: bool,
+    /// `--out`.
+    pub outputs: Vec<String>,
+    /// The variables of outputs, as the coordinator has them.
+    pub output_env: BTreeMap<String, String>,
+}
 
 /// A test that is ready to go out.
 pub struct PackedTest {

@@ -6,10 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use journal::EndedLoad;
 use serde::{Deserialize, Serialize};
 
-use super::ended::EndedLoad;
-use crate::commands::run::saved::journal;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
@@ -49,7 +48,7 @@ impl FleetState {
 
     /// The load, where it has ended.
     pub fn ended_load(&self) -> Result<Option<EndedLoad>, Failure> {
-        let ended = self.ended.as_deref().map(fleet::message::decode).transpose();
+        let ended = self.ended.as_deref().map(EndedLoad::read).transpose();
         ended.map_err(|why| Failure::new(ExitCode::Generic, format!("--resume: {FILE_NAME} has {why}")))
     }
 
@@ -118,7 +117,7 @@ impl StateFile {
     /// Everything has been measured, and the journal has it. Without this another coordinator cannot end the run.
     pub fn write_ended(&self, ended: &EndedLoad) {
         if let Ok(Some(state)) = self.read() {
-            let _ = self.write(&FleetState { ended: Some(fleet::message::encode(ended)), ..state });
+            let _ = self.write(&FleetState { ended: Some(ended.to_bytes()), ..state });
         }
     }
 

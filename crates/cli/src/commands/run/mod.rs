@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use clap::ArgMatches;
 use engine::Stopper;
+use journal::{AgentsReport, Timeline};
 use metrics::{Aggregate, Registry};
 use script::log::Level;
 
@@ -30,8 +31,7 @@ use crate::{browser, called_as, output};
 use drive::phases::Phases;
 use drive::{pause, progress};
 use end::finish;
-use facts::agents_report::AgentsReport;
-use saved::{save, shards, timeline};
+use saved::{save, shards};
 use start::flags::Flags;
 pub use start::load::script_failure;
 use start::{fleet_flags, load, outputs, plan};
@@ -161,7 +161,7 @@ fn let_go(
 ) -> Result<(Option<AgentsReport>, progress::Ran), Failure> {
     let Some(fleet) = fleet else { return Ok((None, ran?)) };
     let timeline = ran.as_ref().ok().and_then(|ran| ran.samples.timeline.as_ref());
-    let agents = fleet.finish(timeline.and_then(timeline::Timeline::journal_length));
+    let agents = fleet.finish(timeline.and_then(Timeline::journal_length));
     if ran.is_err() {
         fleet.close();
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ::outputs::Outputs;
 use clap::ArgMatches;
 use engine::{Event, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
+use journal::{AgentsReport, EndedLoad, Timeline};
 use metrics::results::Results;
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Snapshot};
@@ -21,10 +22,9 @@ use crate::commands::run::drive::observer::{Observer, Sources};
 use crate::commands::run::drive::pause;
 use crate::commands::run::drive::referee::RefereeThread;
 use crate::commands::run::drive::run_samples::RunSamples;
-use crate::commands::run::facts::agents_report::AgentsReport;
+use crate::commands::run::facts::target_cpu::TargetCpu;
 use crate::commands::run::saved::save::Saving;
 use crate::commands::run::saved::shards::{Shards, ShippedPart};
-use crate::commands::run::saved::timeline::Timeline;
 use crate::commands::run::start::flags::{Flags, LoadFlags};
 use crate::commands::run::start::load::Script;
 use crate::commands::run::start::outputs;
@@ -97,7 +97,7 @@ pub trait Elsewhere {
     fn begun_before(&self) -> Option<&Option<String>>;
 
     /// What a process that was killed has measured to the end of the load: nothing of it is run again.
-    fn load_before(&self) -> Option<LoadBefore>;
+    fn load_before(&self) -> Option<&EndedLoad>;
 
     /// Lets the agents go, and tells how they fared. From here on another process can end the run by itself, where
     /// so many bytes of the journal are written.
@@ -108,16 +108,6 @@ pub trait Elsewhere {
 
     /// The run is over: there is nothing to be followed.
     fn close(&self);
-}
-
-/// The load of a test whose process was killed after it.
-pub struct LoadBefore {
-    /// So many bytes of the journal have it.
-    pub journal: u64,
-    /// When it started, by that process's clock.
-    pub started: Duration,
-    /// Whether `teardown()` had returned: what it measured is in the journal.
-    pub is_torn_down: bool,
 }
 
 /// A run that has ended, early or not.
@@ -157,6 +147,11 @@ pub struct Progress<'a> {
 }
 
 impl<'a> Drive<'a> {
+    /// Whether a result is made of the run.
+    fn is_saved(&self) -> bool {
+        self.saving.is_some() || self.flags.export().is_some()
+    }
+
     /// Runs the plan and gathers everything.
     pub fn finish_scenarios(
         self,
@@ -177,12 +172,17 @@ impl<'a> Drive<'a> {
         let program = &self.script.program;
         let setup = || program.setup_data().map(|data| data.to_string());
         let plan = planned.plan.clone();
-        let is_saved = self.saving.is_some() || self.flags.export().is_some();
+        let is_saved = self.is_saved();
         let mut progress = Progress {
             planned,
             state,
             lifecycle: Lifecycle::new(elsewhere.as_ref().and_then(|fleet| fleet.begun_before().cloned())),
-            samples: RunSamples { aggregate, recorder, timeline: Some(Timeline::new(self.registry.clone(), is_saved)) },
+            samples: RunSamples {
+                aggregate,
+                recorder,
+                timeline: Some(Timeline::new(self.registry.clone(), is_saved)),
+                target: None,
+            },
             ticks: 0,
             generator: GeneratorWatch::new(),
             observer: Observer::new(self.registry.clone(), self.flags.test.secrets.clone(), self.screen.is_watched()),
@@ -192,7 +192,7 @@ impl<'a> Drive<'a> {
         };
         let outcome = match elsewhere {
             Some(fleet) => {
-                fleet.load_before().map_or(Ok(()), |before| progress.restore(&before))?;
+                fleet.load_before().map_or(Ok(()), |before| progress.restore(before))?;
                 fleet.run(&config, &setup, &mut |event| progress.take(event))
             }
             None => script::run(program, plan, config, &mut |event| progress.take(event)).map_err(run_failure),
@@ -323,8 +323,8 @@ impl Progress<'_> {
             let said = self.generator.look(&tick, program).filter(|_| !self.drive.flags.verdict.accept_late);
             said.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         }
+        self.samples.tick(&tick, program.port_here());
         let RunSamples { aggregate, timeline, .. } = &mut self.samples;
-        timeline.iter_mut().for_each(|timeline| timeline.tick(&tick, program.port_here()));
         let problem = timeline.as_mut().and_then(Timeline::journal_problem);
         let of_shards = self.shipped.as_mut().and_then(|shipped| shipped.tick(&tick));
         problem.iter().chain(&of_shards).for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
@@ -359,8 +359,10 @@ impl Progress<'_> {
     /// That of a fleet is elsewhere.
     fn watch_target(&mut self) {
         let LoadFlags { serve, fleet, .. } = &self.drive.flags.load;
-        if fleet.is_none() {
-            self.samples.timeline.iter_mut().for_each(|timeline| timeline.watch_target(serve.is_some()));
+        if fleet.is_none() && self.drive.is_saved() {
+            let target = self.samples.target.insert(TargetCpu::new(serve.is_some()));
+            // The first look has nothing before it.
+            let _first = target.look(None);
         }
     }
 

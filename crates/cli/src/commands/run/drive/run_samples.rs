@@ -5,10 +5,11 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use metrics::{Aggregate, Recorder, ShardReader, Snapshot};
+use engine::Tick;
+use journal::{IntervalTimes, Timeline};
+use metrics::{Aggregate, Recorder, Snapshot};
 
-use crate::commands::run::saved::journal::JournalEntry;
-use crate::commands::run::saved::timeline::Timeline;
+use crate::commands::run::facts::target_cpu::TargetCpu;
 
 /// All samples of a run, from `setup()` to the end of `teardown()`.
 pub struct RunSamples {
@@ -18,6 +19,8 @@ pub struct RunSamples {
     pub recorder: Rc<Recorder>,
     /// The series over time; none once they are taken.
     pub timeline: Option<Timeline>,
+    /// The target beside it, looked at where a result is kept.
+    pub target: Option<TargetCpu>,
 }
 
 impl RunSamples {
@@ -33,16 +36,18 @@ impl RunSamples {
         self.add_aside(took, snapshot);
     }
 
-    /// Adds an interval of a journal; the message when its samples cannot be read.
-    pub fn add_interval(&mut self, entry: JournalEntry, reader: &mut ShardReader) -> Result<(), String> {
-        let (interval, scenarios, is_load) = (entry.interval(), entry.scenarios(), entry.is_load());
-        let samples = reader.snapshot(entry.samples)?;
-        let timeline = self.timeline.iter_mut();
-        timeline.for_each(|timeline| timeline.restore(interval, scenarios, std::slice::from_ref(&samples)));
-        match is_load {
+    /// Adds a second of the scenarios to the series. `port`: the only one of this machine that requests went to.
+    pub fn tick(&mut self, tick: &Tick, port: Option<u16>) {
+        let target_cores = self.target.as_mut().and_then(|target| target.look(port));
+        self.timeline.iter_mut().for_each(|timeline| timeline.tick(tick, target_cores));
+    }
+
+    /// Adds an interval of a journal.
+    pub fn restore(&mut self, times: IntervalTimes, samples: Snapshot) {
+        self.timeline.iter_mut().for_each(|timeline| timeline.restore(times, std::slice::from_ref(&samples)));
+        match times.is_load() {
             true => self.aggregate.merge(samples),
             false => self.aggregate.merge_aside(samples),
         }
-        Ok(())
     }
 }

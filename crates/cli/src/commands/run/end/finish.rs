@@ -6,6 +6,7 @@ use std::time::Instant;
 use ::outputs::Outputs;
 use engine::Stopper;
 use engine::scenario::Scenarios;
+use journal::{AgentsReport, OverTime, Timeline};
 use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
 use report::SummaryMode;
@@ -21,10 +22,9 @@ use crate::commands::run::drive::referee;
 use crate::commands::run::drive::run_samples::RunSamples;
 use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
-use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
-use crate::commands::run::saved::save::{self, Facts, Figures, Kept, Saving, TestFacts, redacted_document};
-use crate::commands::run::saved::timeline::{OverTime, Timeline};
+use crate::commands::run::facts::target_cpu::TargetCpu;
+use crate::commands::run::saved::save::{self, Facts, Figures, Kept, Saving, redacted_document};
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
 use crate::commands::run::start::outputs;
@@ -100,18 +100,11 @@ impl Ending<'_> {
         let generator = self.generator(&ran.generator, judged, notes);
         let document = self.is_document_wanted().then(|| {
             let facts = Facts {
-                test: TestFacts {
-                    script: &flags.test.script,
-                    labels: &flags.kept.labels,
-                    started_at: ran.lifecycle.started_at.clone(),
-                    options: ran.planned.options.to_json(),
-                    stats: &ran.planned.columns.trend_stats,
-                    mask: &ran.planned.options.url_mask(),
-                },
+                head: save::head(flags, &ran.planned.options, &ran.lifecycle.started_at, environment),
+                stats: &ran.planned.columns.trend_stats,
                 duration: ran.duration,
                 figures: Figures { results, details: ran.samples.aggregate.details(ran.load), over_time },
                 generator,
-                environment,
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
                 code: self.exit_code(&findings),
                 reason: findings.reason(),
@@ -315,7 +308,8 @@ impl Ending<'_> {
 /// The series, and whether the run was steady where its plan is.
 fn over_time(ran: &mut Ran) -> OverTime {
     let Some(timeline) = ran.samples.timeline.take() else { return OverTime::default() };
-    timeline.finish(ran.planned.options.execution.scenarios.iter().flat_map(Scenarios::iter))
+    let target = ran.samples.target.as_ref().and_then(TargetCpu::name);
+    timeline.finish(ran.planned.options.execution.scenarios.iter().flat_map(Scenarios::iter), target)
 }
 
 /// One line when messages are missing in the logs.

@@ -4,20 +4,20 @@
 //! The journal has every second as it was put together, so nothing of the agents is needed. What follows the load
 //! (`teardown()`, the last judgement, the result, the summary) follows as ever.
 
+use journal::EndedLoad;
 use metrics::ShardReader;
 
-use crate::commands::run::drive::progress::{LoadBefore, Progress};
-use crate::commands::run::saved::journal::Record;
+use crate::commands::run::drive::progress::Progress;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 
 impl Progress<'_> {
     /// Takes in what was measured, as if it had just been.
-    pub fn restore(&mut self, before: &LoadBefore) -> Result<(), Failure> {
+    pub fn restore(&mut self, before: &EndedLoad) -> Result<(), Failure> {
         self.take_in(before).map_err(|why| Failure::new(ExitCode::Generic, format!("--resume: {why}")))
     }
 
-    fn take_in(&mut self, before: &LoadBefore) -> Result<(), String> {
+    fn take_in(&mut self, before: &EndedLoad) -> Result<(), String> {
         let saving = self.drive.saving.ok_or("there is no --save DIR")?;
         let (head, mut journal) = saving.load_before(before.journal)?;
         self.lifecycle.started_at = head.started_at;
@@ -26,11 +26,9 @@ impl Progress<'_> {
             self.drive.script.program.set_setup_data(data.as_deref());
         }
         let mut reader = ShardReader::into_registry(self.drive.registry.clone(), 0);
-        while let Some(record) = journal.next()? {
-            let Record::Interval(entry) = record else {
-                return Err(journal.damage("it ends as that of an agent does"));
-            };
-            self.samples.add_interval(entry, &mut reader).map_err(|why| journal.damage(&why))?;
+        while let Some(entry) = journal.next_interval()? {
+            let samples = reader.snapshot(entry.samples).map_err(|why| journal.damage(&why))?;
+            self.samples.restore(entry.times, samples);
         }
         let from = self.samples.timeline.as_ref().map_or(before.started, |timeline| timeline.scenarios().0);
         self.lifecycle.made = Some(self.lifecycle.origin + before.started.saturating_sub(from));

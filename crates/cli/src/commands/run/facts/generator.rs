@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use engine::judgement::{ClosedLoop, MachineFacts, Outputs, Percentile, Throttling};
 use engine::{Facts, Finding, Health, Severity};
+use journal::AgentsReport;
 use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
 use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
 
-use crate::commands::run::facts::agents_report::AgentsReport;
 use crate::commands::run::facts::samples::{Samples, trend};
 use crate::process::machine::Meanwhile;
 

@@ -1,6 +1,5 @@
-//! What is known of a run beside its samples: how its generator, its target and its agents fared.
+//! What is known of a run beside its samples: how its generator and its target fared.
 
-pub mod agents_report;
 pub mod generator;
 pub mod samples;
 pub mod target_cpu;

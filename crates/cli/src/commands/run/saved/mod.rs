@@ -1,15 +1,7 @@
-//! What is kept of a run: its journal while it goes on, series over time, the result document; and the parts of a test
-//! that somebody else merges.
+//! What is kept of a run: the result document, made at its end or of its journals; and where a part of a test sends its
+//! seconds that somebody else merges. The journal itself is the crate `journal`.
 
-pub mod frames;
-pub mod journal;
-pub mod part;
-pub mod part_journal;
-pub mod planned_starts;
-pub mod plateau;
-pub mod reader;
-pub mod rebuild;
+pub mod of_journals;
 pub mod save;
 pub mod shards;
-pub mod timeline;
 pub mod upload;

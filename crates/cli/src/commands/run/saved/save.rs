@@ -1,15 +1,15 @@
-//! `--save DIR`: the result document of a run, and until it is there the journal (`journal.rs`).
+//! `--save DIR`: the result document of a run, and until it is there the journal (the crate `journal`).
 //!
 //! Whether the directory can be written is found out and said before the test, which runs in any case. The result is
 //! written before the summary is made, because `handleSummary()` may never come back. When writing fails, the summary
 //! is printed all the same, and the exit code tells. An older result stays until the new one is complete.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use journal::{Journal, JournalHead, JournalReader, OverTime};
 use metrics::results::{MetricResult, Results};
 use metrics::{Registry, Snapshot};
 use report::ci::{Digest, digest, of_run};
@@ -24,17 +24,13 @@ use script::secrets::Redactor;
 use serde_json::Value;
 use wire::mask::Mask;
 
-use crate::commands::run::saved::journal::{self, Head, Journal};
-use crate::commands::run::saved::reader::JournalReader;
-use crate::commands::run::saved::rebuild;
-use crate::commands::run::saved::timeline::OverTime;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
 use crate::process::machine;
-use crate::secrets::masked;
+use crate::secrets::{hiding, masked};
 
 /// A directory that waits for its result.
 pub struct Saving {
@@ -44,38 +40,22 @@ pub struct Saving {
 
 /// What a result document is made of.
 pub struct Facts<'a> {
-    /// What was run.
-    pub test: TestFacts<'a>,
+    /// What was run, its secrets masked, and the machine meanwhile.
+    pub head: JournalHead,
+    /// The statistics of Trends that the summary shows.
+    pub stats: &'a [TrendStat],
     /// How long it ran.
     pub duration: Duration,
     /// What was measured.
     pub figures: Figures<'a>,
     /// How the generator fared, judged.
     pub generator: Generator,
-    /// The machine meanwhile.
-    pub environment: Environment,
     /// Logs of messages.
     pub messages: Option<MessageLogs>,
     /// How it ended.
     pub code: ExitCode,
     /// Why it failed, where the code alone does not tell.
     pub reason: Option<String>,
-}
-
-/// Of a test, what is known when it starts.
-pub struct TestFacts<'a> {
-    /// As given on the command line.
-    pub script: &'a str,
-    /// `--label`.
-    pub labels: &'a BTreeMap<String, String>,
-    /// When the run's clock started.
-    pub started_at: String,
-    /// What was in effect.
-    pub options: Value,
-    /// The statistics of Trends that the summary shows.
-    pub stats: &'a [TrendStat],
-    /// What is hidden of URLs.
-    pub mask: &'a Mask,
 }
 
 /// Of a test, what its samples came to.
@@ -86,20 +66,6 @@ pub struct Figures<'a> {
     pub details: Vec<MetricResult>,
     /// Over time, and whether that was steady.
     pub over_time: OverTime,
-}
-
-impl<'a> TestFacts<'a> {
-    /// As a journal has them.
-    pub fn of_journal(head: &'a Head, stats: &'a [TrendStat], mask: &'a Mask) -> TestFacts<'a> {
-        TestFacts {
-            script: &head.script,
-            labels: &head.labels,
-            started_at: head.started_at.clone(),
-            options: head.options.clone(),
-            stats,
-            mask,
-        }
-    }
 }
 
 impl Saving {
@@ -134,11 +100,11 @@ impl Saving {
 
     /// What `setup()` measured in a process that was killed, whose result would have been here, and how long it took.
     pub fn setup_before(&self, registry: &Arc<Registry>) -> Result<Option<(Duration, Snapshot)>, String> {
-        rebuild::setup_of(&self.dir, registry)
+        journal::setup_of(&self.dir, registry)
     }
 
     /// What a coordinator measured that was killed after the load: the first so many bytes of its journal.
-    pub fn load_before(&self, length: u64) -> Result<(Head, JournalReader), String> {
+    pub fn load_before(&self, length: u64) -> Result<(JournalHead, JournalReader), String> {
         let found = JournalReader::open_ended(&self.dir, length)?;
         found.ok_or_else(|| {
             let dir = self.dir.display();
@@ -155,7 +121,7 @@ impl Saving {
         registry: Arc<Registry>,
     ) -> Option<Journal> {
         let head = journal_head(flags, options, started_at);
-        self.is_writable.then(|| Journal::begin(&self.dir, &head, registry, Arc::clone(&flags.test.secrets)))
+        self.is_writable.then(|| Journal::begin(&self.dir, &head, registry, hiding(&flags.test.secrets)))
     }
 
     /// What a result holds and what it does not, for somebody who hands it on.
@@ -275,18 +241,35 @@ fn exit(code: ExitCode, why: Option<String>) -> Exit {
     Exit { code: code as u8, reason: why.or_else(|| code.reason().map(str::to_owned)) }
 }
 
-/// What a journal begins with.
-pub fn journal_head(flags: &Flags, options: &Options, started_at: &str) -> Head {
-    let mask = options.url_mask();
-    Head {
+/// What a journal begins with: the machine is as it is now.
+pub fn journal_head(flags: &Flags, options: &Options, started_at: &str) -> JournalHead {
+    let now = machine::Moment::now();
+    head(flags, options, started_at, machine::environment(&now, &machine::Moment::now()))
+}
+
+/// What was run, its secrets masked.
+pub fn head(flags: &Flags, options: &Options, started_at: &str, environment: Environment) -> JournalHead {
+    let head = JournalHead {
         kind: journal::KIND.to_owned(),
         schema: journal::SCHEMA,
         started_at: started_at.to_owned(),
-        script: mask.url(&flags.test.script).into_owned(),
-        labels: masked_labels(&flags.kept.labels, &mask),
-        options: set_options(without_secrets(options.to_json(), &mask)),
-        environment: machine::environment(&machine::Moment::now(), &machine::Moment::now()),
+        script: flags.test.script.clone(),
+        labels: flags.kept.labels.clone(),
+        options: options.to_json(),
+        environment,
         part: None,
+    };
+    masked_head(head, &options.url_mask())
+}
+
+/// The same without what this mask hides, and without options that have no value.
+pub fn masked_head(head: JournalHead, mask: &Mask) -> JournalHead {
+    let label = |(name, value): (String, String)| (name, mask.text(&value).into_owned());
+    JournalHead {
+        script: mask.url(&head.script).into_owned(),
+        labels: head.labels.into_iter().map(label).collect(),
+        options: set_options(without_secrets(head.options, mask)),
+        ..head
     }
 }
 
@@ -300,19 +283,19 @@ fn probe(dir: &Path) -> Result<(), String> {
 
 /// The result that these facts make.
 pub fn document(facts: Facts<'_>) -> Document {
-    let Facts { test, figures: Figures { results, details, over_time }, .. } = facts;
-    let percents = TrendStat::percents(test.stats);
+    let Facts { head, figures: Figures { results, details, over_time }, .. } = facts;
+    let percents = TrendStat::percents(facts.stats);
     Document {
         kind: KIND.to_owned(),
         schema: SCHEMA,
         onrush: env!("CARGO_PKG_VERSION").to_owned(),
-        started_at: test.started_at,
+        started_at: head.started_at,
         duration_s: facts.duration.as_secs_f64(),
         load_s: Some(results.duration.as_secs_f64()),
-        script: test.mask.url(test.script).into_owned(),
-        labels: masked_labels(test.labels, test.mask),
-        options: set_options(without_secrets(test.options, test.mask)),
-        environment: facts.environment,
+        script: head.script,
+        labels: head.labels,
+        options: head.options,
+        environment: head.environment,
         generator: facts.generator,
         exit: exit(facts.code, facts.reason),
         errors: Errors::of(results, |kind| over_time.times_of_error(kind)),
@@ -326,10 +309,6 @@ pub fn document(facts: Facts<'_>) -> Document {
         steadiness: over_time.steadiness,
         messages: facts.messages,
     }
-}
-
-fn masked_labels(labels: &BTreeMap<String, String>, mask: &Mask) -> BTreeMap<String, String> {
-    labels.iter().map(|(name, value)| (name.clone(), mask.text(value).into_owned())).collect()
 }
 
 /// All metrics, each with its parts behind it.

@@ -11,13 +11,11 @@ use std::time::Duration;
 
 use engine::{Judgement, Outcome, RunState, Stopper, Tick};
 use fleet::objects::{ShardPart, ShardStore};
+use journal::{Cause, FILE_NAME, PartEnd, PartJournal, TestPart};
 use metrics::Registry;
 use metrics::results::Results;
 use script::options::Options;
 
-use crate::commands::run::saved::journal::{FILE_NAME, TestPart};
-use crate::commands::run::saved::part::{Cause, PartEnd};
-use crate::commands::run::saved::part_journal::{PartJournal, PartTick};
 use crate::commands::run::saved::save;
 use crate::commands::run::saved::upload::{self, Uploader};
 use crate::commands::run::start::flags::Flags;
@@ -25,6 +23,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::process::machine;
 use crate::process::private_folder::PrivateFolder;
+use crate::secrets::hiding;
 
 /// Where this run's part goes.
 pub struct Shards {
@@ -58,9 +57,11 @@ impl Shards {
         let ShardPart { index, of, incarnation } = self.part;
         let (run, name) = (self.url.clone(), machine::process_name());
         let part = TestPart { run, index, of, name, incarnation, bound_ns: 0, is_on_its_own: true };
-        let journal = PartJournal::begin(self.folder.path(), head, part, registry, Arc::clone(&flags.test.secrets));
+        let secrets = hiding(&flags.test.secrets);
+        let mut journal = PartJournal::begin(self.folder.path(), head, part, registry, secrets);
+        journal.start(start);
         let uploader = Uploader::start(self.store.clone(), self.part.clone(), journal.path().to_owned());
-        ShippedPart { journal, uploader, start, end: None }
+        ShippedPart { journal, uploader, end: None }
     }
 }
 
@@ -82,26 +83,20 @@ fn place(options: &Options) -> Result<(u32, u32), String> {
 pub struct ShippedPart {
     journal: PartJournal,
     uploader: Uploader,
-    start: Duration,
     end: Option<PartEnd>,
 }
 
 impl ShippedPart {
     /// Adds what a tick brought; a problem, once.
     pub fn tick(&mut self, tick: &Tick) -> Option<String> {
-        let second = self.journal.add(&PartTick {
-            elapsed: tick.now.saturating_sub(self.start),
-            cut: tick.cut.saturating_sub(self.start),
-            is_last: tick.is_last,
-            snapshots: &tick.snapshots,
-        });
+        let second = self.journal.add(tick);
         self.uploader.look();
         second.problem
     }
 
     /// The scenarios are over.
     pub fn over(&mut self, outcome: &Outcome, state: &RunState) {
-        self.end = Some(PartEnd::of(outcome, state));
+        self.end = Some(PartEnd::of(outcome, state, machine::allowed_cores()));
     }
 
     /// Adds how it ended, and waits until the store has everything; why it has not.
@@ -113,7 +108,7 @@ impl ShippedPart {
     ) -> Result<(), String> {
         if let Some(end) = self.end.take() {
             let end = PartEnd { cause: Cause::own(stopper), is_marked_failed, ..end.judged(judgement, results) };
-            self.journal.end(fleet::message::encode(&end));
+            self.journal.end(end.to_bytes());
         }
         self.uploader.finish()
     }

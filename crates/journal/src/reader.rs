@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
-use crate::commands::run::saved::frames;
-use crate::commands::run::saved::journal::{ENDED_NAME, FILE_NAME, Head, KIND, Record, SCHEMA};
+use crate::frames;
+use crate::record::{ENDED_NAME, FILE_NAME, JournalEntry, JournalHead, KIND, Record, SCHEMA};
 
 /// A journal that has been opened.
 pub struct JournalReader {
@@ -17,12 +17,12 @@ pub struct JournalReader {
 
 impl JournalReader {
     /// That of a directory; `None` when there is none.
-    pub fn open(dir: &Path) -> Result<Option<(Head, JournalReader)>, String> {
+    pub fn open(dir: &Path) -> Result<Option<(JournalHead, JournalReader)>, String> {
         Self::open_file(dir.join(FILE_NAME), u64::MAX)
     }
 
     /// The first so many bytes of that of a coordinator that was killed after the load, where it is by now.
-    pub fn open_ended(dir: &Path, length: u64) -> Result<Option<(Head, JournalReader)>, String> {
+    pub fn open_ended(dir: &Path, length: u64) -> Result<Option<(JournalHead, JournalReader)>, String> {
         let [path, aside] = [FILE_NAME, ENDED_NAME].map(|name| dir.join(name));
         let path = if path.exists() { path } else { aside };
         let found = std::fs::metadata(&path).map_or(length, |metadata| metadata.len());
@@ -32,7 +32,7 @@ impl JournalReader {
         }
     }
 
-    fn open_file(path: PathBuf, length: u64) -> Result<Option<(Head, JournalReader)>, String> {
+    fn open_file(path: PathBuf, length: u64) -> Result<Option<(JournalHead, JournalReader)>, String> {
         let file = match File::open(&path) {
             Ok(file) => file.take(length),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -40,7 +40,8 @@ impl JournalReader {
         };
         let mut reader = JournalReader { path, file: BufReader::new(file), records: 0 };
         let first = frames::read(&mut reader.file).map(Option::unwrap_or_default);
-        let head = first.and_then(|first| serde_json::from_slice::<Head>(&first).map_err(|error| error.to_string()));
+        let head =
+            first.and_then(|first| serde_json::from_slice::<JournalHead>(&first).map_err(|error| error.to_string()));
         let head = head.map_err(|why| {
             reader.problem(format!("it does not begin as the journal of a run with --save does: {why}"))
         })?;
@@ -52,13 +53,25 @@ impl JournalReader {
         Ok(Some((head, reader)))
     }
 
-    /// The next record; `None` at the end of the file. The error says what of it is damaged: nothing follows.
-    pub fn next(&mut self) -> Result<Option<Record>, String> {
+    /// The content of the next frame; `None` at the end of the file. The error says what of it is damaged: nothing
+    /// follows.
+    pub fn next_frame(&mut self) -> Result<Option<Vec<u8>>, String> {
         self.records += 1;
-        match frames::read(&mut self.file) {
-            Ok(None) => Ok(None),
-            Ok(Some(frame)) => Record::read(&frame).map(Some).map_err(|what| self.damage(&what)),
-            Err(what) => Err(self.damage(&what)),
+        frames::read(&mut self.file).map_err(|what| self.damage(&what))
+    }
+
+    /// The same as a record.
+    pub(crate) fn next_record(&mut self) -> Result<Option<Record>, String> {
+        let frame = self.next_frame()?;
+        frame.map(|frame| Record::read(&frame)).transpose().map_err(|what| self.damage(&what))
+    }
+
+    /// The same of a journal that is no agent's, and has no end.
+    pub fn next_interval(&mut self) -> Result<Option<JournalEntry>, String> {
+        match self.next_record()? {
+            None => Ok(None),
+            Some(Record::Interval(entry)) => Ok(Some(entry)),
+            Some(Record::End(_)) => Err(self.damage("it ends as that of an agent does")),
         }
     }
 

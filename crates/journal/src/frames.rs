@@ -6,12 +6,12 @@
 use std::io::{self, Read, Write};
 
 /// In front of each frame's content.
-pub const HEAD_BYTES: usize = 8;
+pub(crate) const HEAD_BYTES: usize = 8;
 /// More than an interval can have; so much is not allocated because a length is damaged.
 const LONGEST: u32 = 1 << 30;
 
 /// Appends a frame.
-pub fn write(file: &mut impl Write, content: &[u8]) -> io::Result<()> {
+pub(crate) fn write(file: &mut impl Write, content: &[u8]) -> io::Result<()> {
     let length = u32::try_from(content.len()).ok().filter(|length| *length <= LONGEST);
     let length = length.ok_or_else(|| io::Error::other(format!("{} bytes are too many for a frame", content.len())))?;
     let mut frame = Vec::with_capacity(HEAD_BYTES + content.len());
@@ -22,7 +22,7 @@ pub fn write(file: &mut impl Write, content: &[u8]) -> io::Result<()> {
 }
 
 /// The next frame's content; `None` at the end. The error says what is wrong.
-pub fn read(file: &mut impl Read) -> Result<Option<Vec<u8>>, String> {
+pub(crate) fn read(file: &mut impl Read) -> Result<Option<Vec<u8>>, String> {
     let mut head = Vec::new();
     let read = |file: &mut dyn Read, bytes: u64, into: &mut Vec<u8>| {
         file.take(bytes).read_to_end(into).map_err(|error| error.to_string())

@@ -1,22 +1,27 @@
 //! What the coordinator knows of its agents: what they measured, how they fared, who is missing.
+//!
+//! Seconds come in any order of agents. A second is passed on once, with what every agent has brought of it; who is
+//! late is in the next one. Without a coordinator `parts.rs` plays its role.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::health::ArrivalCounts;
+use engine::state::Counts;
 use engine::{Cause as Doubt, Finding, Health, RunState, Severity, Verdict};
-use metrics::{AgentUsers, ReadShard, Registry, SecondOfAgents, ShardReader, Snapshot};
+use metrics::{AgentUsers, Registry, SecondOfAgents, ShardReader, Snapshot};
 use report::document::{AgentFigures, MessageLogs};
 use units::show::{percent, time};
 
-use super::content::{Brought, Second};
-use super::ended::{EndedBy, EndedLoad, EndedMember};
-use crate::commands::run::facts::agents_report::AgentsReport;
-use crate::commands::run::saved::journal::Record;
-use crate::commands::run::saved::part::{PartCounts, PartEnd, PartOutcome};
+use crate::agents_report::AgentsReport;
+use crate::ended_load::{EndedBy, EndedLoad, EndedMember};
+use crate::part::{PartCounts, PartEnd, PartOutcome};
+use crate::record::{JournalEntry, Record};
+use crate::second::{AgentFrame, AgentSecond, decode};
 
-/// One agent.
-pub struct Member {
+/// One agent of a test.
+pub struct FleetMember {
     /// What it is called.
     pub name: String,
     reader: ShardReader,
@@ -32,9 +37,9 @@ pub struct Member {
 
 /// All agents of a run.
 pub struct Members {
-    all: Vec<Member>,
-    /// Samples that came in and are not passed on yet, by second: whose, until when, which.
-    pending: BTreeMap<u64, Vec<(u32, Duration, ReadShard)>>,
+    all: Vec<FleetMember>,
+    /// Samples that came in and are not passed on yet, by second, and until when they reach.
+    pending: BTreeMap<u64, (Duration, SecondOfAgents)>,
     registry: Arc<Registry>,
     users: AgentUsers,
     passed_on: u64,
@@ -53,7 +58,7 @@ pub struct Members {
 impl Members {
     /// So many, none of which has come yet.
     pub fn new(agents: u32, registry: &Arc<Registry>) -> Members {
-        let member = |index| Member {
+        let member = |index| FleetMember {
             name: format!("agent {index}"),
             reader: ShardReader::into_registry(registry.clone(), index),
             late: Duration::ZERO,
@@ -78,8 +83,8 @@ impl Members {
         }
     }
 
-    /// One of them.
-    pub fn of(&mut self, index: u32) -> &mut Member {
+    /// One of them, by its index.
+    pub fn of(&mut self, index: u32) -> &mut FleetMember {
         &mut self.all[index as usize]
     }
 
@@ -95,7 +100,7 @@ impl Members {
 
     /// A second has come. The error says what of it cannot be.
     pub fn take(&mut self, index: u32, number: u64, content: &[u8], state: &RunState) -> Result<(), String> {
-        let Brought::Second(Second { live, interval }) = fleet::message::decode(content)? else {
+        let AgentFrame::Second(AgentSecond { live, interval }) = decode(content)? else {
             // It was written when it came.
             return Ok(());
         };
@@ -105,14 +110,22 @@ impl Members {
         if interval.is_empty() {
             return Ok(());
         }
-        let Record::Interval(entry) = Record::read(&interval)? else {
-            return Err(String::from("it is the end of a journal"));
-        };
-        let (_, end) = entry.interval();
+        match Record::read(&interval)? {
+            Record::Interval(entry) => self.add(index, number, entry),
+            Record::End(_) => Err(String::from("it is the end of a journal")),
+        }
+    }
+
+    /// An interval has been read. The error says what of its samples cannot be.
+    pub(crate) fn add(&mut self, index: u32, number: u64, entry: JournalEntry) -> Result<(), String> {
+        let (_, end) = entry.times.interval();
         let samples = self.of(index).reader.read(entry.samples)?;
         // Of an agent that was lost and came back: its second was passed on without it.
         let number = number.max(self.passed_on + 1);
-        self.pending.entry(number).or_default().push((index, end, samples));
+        let pending = self.pending.entry(number);
+        let (reached, second) = pending.or_insert_with(|| (end, SecondOfAgents::new(self.registry.clone())));
+        *reached = end.max(*reached);
+        second.add(index, samples);
         Ok(())
     }
 
@@ -120,13 +133,10 @@ impl Members {
     pub fn pass_on(&mut self, through: u64) -> (Duration, Vec<Snapshot>) {
         self.passed_on = self.passed_on.max(through);
         let (mut end, mut snapshots) = (Duration::ZERO, Vec::new());
-        while let Some(second) = self.pending.first_entry().filter(|second| *second.key() <= through) {
-            let mut together = SecondOfAgents::new(self.registry.clone());
-            for (index, reached, samples) in second.remove() {
-                end = end.max(reached);
-                together.add(index, samples);
-            }
-            snapshots.push(together.into_snapshot(&mut self.users));
+        while let Some(pending) = self.pending.first_entry().filter(|second| *second.key() <= through) {
+            let (reached, second) = pending.remove();
+            end = end.max(reached);
+            snapshots.push(second.into_snapshot(&mut self.users));
         }
         (end, snapshots)
     }
@@ -142,11 +152,16 @@ impl Members {
 
     /// It is lost: nobody knows of its users any more.
     pub fn lose(&mut self, index: u32, why: String, state: &RunState) {
-        self.users.lose(index);
+        self.forget_users(index);
         let member = self.of(index);
         member.lost = Some(why);
         member.live.scenarios.iter_mut().for_each(|(counts, _)| counts.active = 0);
         state.set_counts(index as usize, member.live.initialised, &member.live.scenarios);
+    }
+
+    /// Nobody knows of its users any more.
+    pub(crate) fn forget_users(&mut self, index: u32) {
+        self.users.lose(index);
     }
 
     /// It was silent and is back.
@@ -167,8 +182,8 @@ impl Members {
     }
 
     /// All that is known when everything is here, for another coordinator.
-    pub fn ended_load(&self, (started, journal): (Duration, u64), cause: Option<EndedBy>) -> EndedLoad {
-        let member = |member: &Member| EndedMember {
+    pub fn ended_load(&self, started: Duration, journal: u64, cause: Option<EndedBy>) -> EndedLoad {
+        let member = |member: &FleetMember| EndedMember {
             name: member.name.clone(),
             late: member.late,
             end: member.end.clone(),
@@ -196,16 +211,11 @@ impl Members {
         }
     }
 
-    /// All workers of all agents.
-    pub fn health(&self, state: &RunState, wall: Duration) -> Health {
-        let workers = self.outcomes().flat_map(|part| part.health.workers.iter().cloned());
-        Health {
-            workers: workers.collect(),
-            counts: state.counts(),
-            arrivals: state.arrivals(),
-            process_cores: self.outcomes().map(|part| part.health.process_cores).sum(),
-            wall,
-        }
+    /// All workers of all agents, with these counts of all iterations.
+    pub fn health(&self, counts: Counts, arrivals: ArrivalCounts, wall: Duration) -> Health {
+        let workers = self.outcomes().flat_map(|part| part.health.workers.iter().cloned()).collect();
+        let process_cores = self.outcomes().map(|part| part.health.process_cores).sum();
+        Health { workers, counts, arrivals, process_cores, wall }
     }
 
     /// All that the end of the run has to say of them.
@@ -326,7 +336,7 @@ impl Members {
 
     /// As a result document has them.
     fn figures(&self) -> Vec<AgentFigures> {
-        let figures = |(index, member): (usize, &Member)| AgentFigures {
+        let figures = |(index, member): (usize, &FleetMember)| AgentFigures {
             index: index as u32,
             name: member.name.clone(),
             start_late_ms: member.end.as_ref().map(|end| (end.outcome.awake_late + member.late).as_secs_f64() * 1e3),

@@ -1,4 +1,4 @@
-//! What the end of a run has to say of its agents.
+//! What the end of a run has to say of its agents. `members.rs` makes it.
 
 use engine::{Finding, Verdict};
 use report::document::{AgentFigures, MessageLogs};

@@ -1,38 +1,15 @@
-//! What an agent and its coordinator say that only they understand: settings and seconds. How a part ended is in
-//! `run/saved/part.rs`.
-
-use std::collections::BTreeMap;
+//! What an agent sends of its part, and how: postcard's format, as all messages between agents and coordinator.
+//!
+//! The samples of a second are encoded once, for the agent's journal. What is sent carries these bytes as they are,
+//! with what the journal has no use for.
 
 use serde::{Deserialize, Serialize};
 
-use crate::commands::run::saved::part::PartCounts;
-
-/// How agents run an archive, beside the options that are in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// `--no-thresholds`.
-    pub no_thresholds: bool,
-    /// Whether metrics are kept by scenario and group.
-    pub breakdown: bool,
-    /// Whether a report wants more of them.
-    pub details: bool,
-    /// `--features`.
-    pub features: Vec<String>,
-    /// The certificate of a target beside the test.
-    pub trusted_pem: Option<String>,
-    /// `--accept-late`.
-    pub accept_late: bool,
-    /// `--save-messages`.
-    pub saves_messages: bool,
-    /// `--out`.
-    pub outputs: Vec<String>,
-    /// The variables of outputs, as the coordinator has them.
-    pub output_env: BTreeMap<String, String>,
-}
+use crate::part::PartCounts;
 
 /// A second of a part.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Second {
+pub struct AgentSecond {
     /// Users and iterations at its end.
     pub live: PartCounts,
     /// The interval as the journal has it; empty where the part stood still and nothing was measured.
@@ -42,9 +19,9 @@ pub struct Second {
 
 /// A frame of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Brought {
+pub enum AgentFrame {
     /// A second of its part.
-    Second(Second),
+    Second(AgentSecond),
     /// Behind the last second: a piece of a file of messages, in order.
     Messages(MessagePiece),
 }
@@ -59,16 +36,34 @@ pub struct MessagePiece {
     pub bytes: Vec<u8>,
 }
 
+impl AgentFrame {
+    /// As it is sent.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
+    }
+}
+
 impl MessagePiece {
     /// Of a frame's content; none where it is a second, or nothing that is known.
     pub fn of(content: &[u8]) -> Option<MessagePiece> {
         // Seconds need not be read for that.
         match content.first()? {
             0 => None,
-            _ => match fleet::message::decode(content) {
-                Ok(Brought::Messages(piece)) => Some(piece),
+            _ => match decode(content) {
+                Ok(AgentFrame::Messages(piece)) => Some(piece),
                 _ => None,
             },
         }
     }
+}
+
+/// The bytes of a value that is sent.
+pub(crate) fn encode<T: Serialize>(sent: &T) -> Vec<u8> {
+    postcard::to_allocvec(sent).expect("plain data")
+}
+
+/// The value of such bytes; the error says what else they are.
+pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
+    let (sent, rest) = postcard::take_from_bytes(bytes).map_err(|error| format!("a message that {error}"))?;
+    if rest.is_empty() { Ok(sent) } else { Err(format!("a message with {} bytes behind its end", rest.len())) }
 }

@@ -1,4 +1,7 @@
 //! A part of a test, as whoever merges the parts hears of it: its users and iterations, and how it ended.
+//!
+//! These are the engine's own types, because a copy of each would have to be kept equal by hand. Another field in one
+//! of them is another format: then the version that agents and coordinator compare has to change.
 
 use std::time::Duration;
 
@@ -8,7 +11,7 @@ use metrics::results::Results;
 use report::document::AgentLoad;
 use serde::{Deserialize, Serialize};
 
-use crate::process::machine;
+use crate::second::{decode, encode};
 
 /// Users and iterations of a part, as far as they are.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -105,19 +108,30 @@ impl PartOutcome {
 }
 
 impl PartEnd {
-    /// What this process's part came to; who judges it, and why it ended early, is for others to add.
-    pub fn of(outcome: &Outcome, state: &RunState) -> PartEnd {
+    /// What this process's part came to on so many processors; who judges it, and why it ended early, is for others to
+    /// add.
+    pub fn of(outcome: &Outcome, state: &RunState, allowed_cores: usize) -> PartEnd {
         PartEnd {
             outcome: PartOutcome::of(outcome, state),
             verdict: Verdict::NotJudged,
             findings: Vec::new(),
             cause: None,
             is_marked_failed: false,
-            allowed_cores: machine::allowed_cores(),
+            allowed_cores,
             messages: None,
             load: None,
             clock_bound: None,
         }
+    }
+
+    /// As it is sent and written.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
+    }
+
+    /// Reads what an agent has sent or written; the error says what else it is.
+    pub fn read(bytes: &[u8]) -> Result<PartEnd, String> {
+        decode(bytes)
     }
 
     /// The same with its own verdict and figures.

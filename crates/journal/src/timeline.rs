@@ -15,21 +15,21 @@ use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, Snapshot};
 use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, StretchFigures, TargetSeconds};
 use report::steadiness;
 
-use crate::commands::run::facts::target_cpu::TargetCpu;
-use crate::commands::run::saved::journal::Journal;
-use crate::commands::run::saved::planned_starts::planned_starts;
-use crate::commands::run::saved::plateau::plateau;
+use crate::planned_starts::planned_starts;
+use crate::plateau::plateau;
+use crate::record::IntervalTimes;
+use crate::writer::Journal;
 
 /// A run over time.
 #[derive(Default)]
 pub struct OverTime {
-    /// All series.
+    /// All series of it.
     pub seconds: document::Seconds,
     /// Whether they were steady.
     pub steadiness: Option<Steadiness>,
-    /// Requests by kind.
+    /// The requests by kind.
     pub requests: Option<RequestBlocks>,
-    /// The generator.
+    /// How the generator fared.
     pub generator: Option<GeneratorSeconds>,
     /// When the scenarios started, by the run's clock.
     pub began: Duration,
@@ -52,8 +52,6 @@ pub struct Timeline {
     requests: Option<RequestBlocks>,
     /// How the generator fared, an entry an interval.
     fared: Vec<Option<Fared>>,
-    /// The target beside it, looked at where a result is kept.
-    target: Option<TargetCpu>,
     /// Where each is kept as it closes.
     journal: Option<Journal>,
     /// When the run's clock started.
@@ -80,7 +78,6 @@ impl Timeline {
             blocks: Blocks::default(),
             requests: is_kept.then(RequestBlocks::default),
             fared: Vec::new(),
-            target: None,
             journal: None,
             began: Duration::ZERO,
             reached: Duration::ZERO,
@@ -91,13 +88,6 @@ impl Timeline {
     /// The virtual users are made: the run's clock starts.
     pub fn begin(&mut self, began: Duration) {
         self.began = began;
-    }
-
-    /// Looks at the target too, which `--serve` started or not.
-    pub fn watch_target(&mut self, is_own: bool) {
-        self.target = self.requests.is_some().then(|| TargetCpu::new(is_own));
-        // The first look has nothing before it.
-        let _first = self.target.as_mut().and_then(|target| target.look(None));
     }
 
     /// Keeps each interval from now on in a journal, too.
@@ -115,11 +105,12 @@ impl Timeline {
         self.journal.as_ref()?.settle()
     }
 
-    /// An interval of a journal, and the scenarios' times up to then.
-    pub fn restore(&mut self, interval: (Duration, Duration), scenarios: (Duration, Duration), samples: &[Snapshot]) {
-        self.scenarios = scenarios;
-        self.gather(interval.0, interval.1, samples);
-        self.reached = interval.1;
+    /// Takes in an interval of a journal.
+    pub fn restore(&mut self, times: IntervalTimes, samples: &[Snapshot]) {
+        let (from, to) = times.interval();
+        self.scenarios = times.scenarios();
+        self.gather(from, to, samples);
+        self.reached = to;
     }
 
     fn gather(&mut self, from: Duration, to: Duration, samples: &[Snapshot]) {
@@ -135,9 +126,8 @@ impl Timeline {
         self.scenarios = (self.reached, self.reached);
     }
 
-    /// A second of the scenarios. `port`: the only one of this machine that requests went to.
-    pub fn tick(&mut self, tick: &Tick, port: Option<u16>) {
-        let target_cores = self.target.as_mut().and_then(|target| target.look(port));
+    /// A second of the scenarios, and the cores that the target used, where that is known.
+    pub fn tick(&mut self, tick: &Tick, target_cores: Option<f64>) {
         let is_empty = tick.snapshots.iter().all(Snapshot::is_empty);
         let cut = tick.cut.saturating_sub(self.began);
         // What a stuck worker left behind comes after the last cut; the moment of handing over is all that is known of
@@ -158,7 +148,7 @@ impl Timeline {
         self.gather(self.reached, end, snapshots);
         // A journal that is not written costs nothing more.
         if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_written()) {
-            journal.add((self.reached, end), self.scenarios, snapshots);
+            journal.add(None, IntervalTimes::new((self.reached, end), self.scenarios), snapshots);
         }
         self.reached = end;
     }
@@ -180,14 +170,14 @@ impl Timeline {
         self.scenarios.1.saturating_sub(self.scenarios.0)
     }
 
-    /// The series as a result document has them, and how steady the run was at a plateau of its plan.
-    pub fn finish<'a>(self, planned: impl Iterator<Item = &'a Scenario>) -> OverTime {
+    /// The series as a result document has them, and how steady the run was at a plateau of its plan. `of_target`: what
+    /// the target is called whose cores the ticks told.
+    pub fn finish<'a>(self, planned: impl Iterator<Item = &'a Scenario>, of_target: Option<&str>) -> OverTime {
         let planned: Vec<&Scenario> = planned.collect();
         let plateau = plateau(planned.iter().copied());
         let (began, blocks) = (self.scenarios.0, self.blocks);
-        let name = self.target.as_ref().and_then(TargetCpu::name);
         let generator = self.requests.is_some().then(|| GeneratorSeconds {
-            target: name.and_then(|name| target(name, &self.fared)),
+            target: of_target.and_then(|name| target(name, &self.fared)),
             ..fared(&self.fared, &self.seconds, began, &planned)
         });
         let seconds = into_document(self.seconds, self.scenarios);

@@ -7,9 +7,9 @@ use engine::{RunState, StopCause, Stopper};
 use report::document::MessageLogs;
 use serde::{Deserialize, Serialize};
 
-use super::members::Members;
-use crate::commands::run::drive::progress::LoadBefore;
-use crate::commands::run::saved::part::PartEnd;
+use crate::members::Members;
+use crate::part::PartEnd;
+use crate::second::{decode, encode};
 
 /// A load that has ended.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct EndedLoad {
     pub journal: u64,
     /// When it started, by the clock of the run that was killed.
     pub started: Duration,
-    /// Each agent.
+    /// All of its agents, in order.
     pub members: Vec<EndedMember>,
     /// No clock was further off at the start.
     pub bound: Duration,
@@ -54,9 +54,9 @@ pub struct EndedMember {
 pub enum EndedBy {
     /// `exec.test.abort`, and its message.
     Script(String),
-    /// A threshold.
+    /// A threshold that was crossed.
     Threshold(String),
-    /// A signal.
+    /// A signal, by its name.
     Signal(String),
     /// A client of the REST API.
     Api,
@@ -92,9 +92,14 @@ impl EndedBy {
 }
 
 impl EndedLoad {
-    /// What the run needs of it.
-    pub fn before(&self) -> LoadBefore {
-        LoadBefore { journal: self.journal, started: self.started, is_torn_down: self.is_torn_down }
+    /// As it is kept in a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
+    }
+
+    /// From such bytes; the error says what else they are.
+    pub fn read(bytes: &[u8]) -> Result<EndedLoad, String> {
+        decode(bytes)
     }
 
     /// Puts the run where the other one was.
