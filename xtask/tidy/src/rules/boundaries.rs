@@ -32,6 +32,18 @@ const BOUNDARIES: &[Boundary] = &[
         reason: "metrics and report read no clock and no socket: time arrives inside the sample",
     },
     Boundary {
+        words: &["tokio", "socket2", "libc", "rustix", "wire", "fleet", "script", "host", "rquickjs"],
+        within: &["crates/journal/"],
+        except: &[],
+        reason: "the journal knows files and samples: who sends its frames asks for them, who has secrets hides them",
+    },
+    Boundary {
+        words: &["metrics", "journal"],
+        within: &["crates/fleet/"],
+        except: &[],
+        reason: "fleet carries what agents measured as bytes, and knows no metric",
+    },
+    Boundary {
         words: &["wire", "script", "host", "rquickjs"],
         within: &["crates/engine/"],
         except: &[],
@@ -131,6 +143,8 @@ mod tests {
         assert_eq!(crossings("crates/wire/src/pool.rs", "metrics"), 1);
         assert_eq!(crossings("crates/server/src/route.rs", "engine"), 1);
         assert_eq!(crossings("crates/server/src/route.rs", "wire"), 0);
+        assert_eq!(crossings("crates/journal/src/parts.rs", "fleet"), 1);
+        assert_eq!(crossings("crates/journal/src/parts.rs", "engine"), 0);
         assert_eq!(crossings("crates/wire/src/io/socket.rs", "unsafe"), 0);
         assert_eq!(crossings("crates/wire/src/pool.rs", "unsafe"), 1);
         assert_eq!(crossings("crates/modules/src/http/mod.rs", "qjs"), 1);
