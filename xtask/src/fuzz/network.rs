@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -43,7 +44,8 @@ fn client_of(
     prior_knowledge: bool,
 ) -> Result<Check, String> {
     let answer: Arc<Mutex<Vec<u8>>> = Arc::default();
-    let address = answering(Arc::clone(&answer), is_asked)?;
+    let answers = Arc::<AtomicUsize>::default();
+    let address = answering(Arc::clone(&answer), Arc::clone(&answers), is_asked)?;
     let runtime = wire::event_loop().map_err(told)?;
     let worker =
         runtime.block_on(async { ClientContext::new(Arc::new(Settings::default())) }).map_err(|error| error.message)?;
@@ -63,10 +65,11 @@ fn client_of(
             body_use: if input.len().is_multiple_of(2) { BodyUse::Keep } else { BodyUse::Discard },
             prior_knowledge,
         };
-        let jar = CookieJar::default();
+        let (jar, before) = (CookieJar::default(), answers.load(Ordering::Relaxed));
         let exchange = runtime.block_on(client.send(&request, Some(&jar), &mut |_| {}));
         match exchange.outcome {
-            Err(failure) if failure.kind == FailureKind::Timeout => {
+            // A stream that the server refuses is tried again after 0, 1, 2, 4 … s, as Go does.
+            Err(failure) if failure.kind == FailureKind::Timeout && answers.load(Ordering::Relaxed) - before < 2 => {
                 Err(String::from("the client waits for more after the end"))
             }
             Ok(response) => {
@@ -79,7 +82,12 @@ fn client_of(
 }
 
 /// A server that reads until it is asked and answers with whatever there is, in a few pieces, then closes.
-fn answering(answer: Arc<Mutex<Vec<u8>>>, is_asked: fn(&[u8]) -> bool) -> Result<SocketAddr, String> {
+/// `answers` counts them.
+fn answering(
+    answer: Arc<Mutex<Vec<u8>>>,
+    answers: Arc<AtomicUsize>,
+    is_asked: fn(&[u8]) -> bool,
+) -> Result<SocketAddr, String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
     let address = listener.local_addr().map_err(told)?;
     std::thread::spawn(move || {
@@ -94,6 +102,7 @@ fn answering(answer: Arc<Mutex<Vec<u8>>>, is_asked: fn(&[u8]) -> bool) -> Result
                     _ => break,
                 }
             }
+            answers.fetch_add(1, Ordering::Relaxed);
             let bytes = answer.lock().map(|answer| answer.clone()).unwrap_or_default();
             let pieces = 1 + bytes.len() % 3;
             for piece in bytes.chunks((bytes.len() / pieces).max(1)) {

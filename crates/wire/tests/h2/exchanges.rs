@@ -51,6 +51,24 @@ fn requests_of_one_user_share_a_connection() {
 }
 
 #[test]
+fn a_connection_that_ended_while_it_allowed_no_stream_is_closed() {
+    const MAX_CONCURRENT_STREAMS: u8 = 3;
+    // One after the other: the second is served when the client has closed the first.
+    let (address, server) = serve(2, |tls, _| {
+        begin(tls);
+        let stream = read_request(tls).unwrap();
+        write(tls, &frame(HEADERS, END_HEADERS | END_STREAM, stream, STATUS_200));
+        write(tls, &frame(SETTINGS, 0, 0, &[0, MAX_CONCURRENT_STREAMS, 0, 0, 0, 0]));
+        write(tls, &frame(GOAWAY, 0, 0, &[0; 8]));
+        await_close(tls);
+    });
+    for exchange in send_all(trusting(), &[get(url(address)), get(url(address))]) {
+        assert_eq!(response(&exchange).status, 200);
+    }
+    server.join().unwrap();
+}
+
+#[test]
 fn an_exchange_says_how_long_each_step_took() {
     let (address, server) = serve(1, |tls, _| {
         begin(tls);

@@ -154,15 +154,32 @@ impl Http2Pool {
     fn find(self: &Rc<Self>, endpoint: &Rc<Endpoint>) -> Option<Seat> {
         loop {
             let open = match self.limits {
-                None => self.first_with_room(endpoint)?,
-                Some(limits) => self.idle(endpoint).or_else(|| self.least_busy(endpoint, limits))?,
+                None => self.first_with_room(endpoint),
+                Some(limits) => self.idle(endpoint).or_else(|| self.least_busy(endpoint, limits)),
+            };
+            let Some(open) = open else {
+                self.forget_ended(endpoint);
+                return None;
             };
             if open.shared.is_usable() {
                 return Some(self.seat(open));
             }
-            open.is_listed.set(false);
-            self.open.borrow_mut().retain(|known| !Rc::ptr_eq(known, &open));
+            self.forget(&open);
         }
+    }
+
+    fn forget(&self, open: &Rc<Open>) {
+        open.is_listed.set(false);
+        self.open.borrow_mut().retain(|known| !Rc::ptr_eq(known, open));
+    }
+
+    /// Lets go of connections that have ended while no stream was allowed on them, as a server does that drains: nobody
+    /// takes a place there any more, and so nobody would notice.
+    #[cold]
+    fn forget_ended(&self, endpoint: &Rc<Endpoint>) {
+        let of_endpoint = |open: &&Rc<Open>| Rc::ptr_eq(&open.endpoint, endpoint);
+        let all: Vec<Rc<Open>> = self.open.borrow().iter().filter(of_endpoint).cloned().collect();
+        all.iter().filter(|open| !open.shared.is_usable()).for_each(|open| self.forget(open));
     }
 
     fn first_with_room(&self, endpoint: &Rc<Endpoint>) -> Option<Rc<Open>> {
