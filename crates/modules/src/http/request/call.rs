@@ -116,7 +116,7 @@ const MOST_SPARES: usize = 256;
 
 thread_local! {
     /// Blocks of responses that are gone, the last one first: it is in the processor's cache. A request takes one block
-    /// from here; from the allocator it would be 97 instructions more, of 6,378 (callgrind).
+    /// from here, and a GET 66 instructions less than with one from the allocator, of 6,378 (callgrind).
     static SPARES: RefCell<Vec<Spare<Call>>> = const { RefCell::new(Vec::new()) };
 }
 
