@@ -38,6 +38,7 @@ static ALLOCATOR: host::allocator::RustAllocator = host::allocator::RustAllocato
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));
+    host::shortage::end_with(process::resources::NO_MEMORY, exit_code::ExitCode::Generic as u8);
     use_small_pages();
     if let Err(failure) = process::resources::check() {
         eprintln!("{}", failure.message);
@@ -50,6 +51,10 @@ fn main() -> ExitCode {
     let arguments = std::env::args_os().collect();
     let code = std::panic::catch_unwind(|| commands::main(arguments)).unwrap_or(exit_code::ExitCode::Panic);
     output::finish();
+    if cfg!(feature = "faults") {
+        let (rust, engine) = host::faults::asked();
+        eprintln!("allocations: {rust} of Rust's, {engine} of QuickJS's");
+    }
     code.into()
 }
 

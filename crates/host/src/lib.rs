@@ -35,7 +35,7 @@ mod user;
 mod values;
 
 pub use coroutine::watchdog;
-pub use quickjs::{allocator, exception, script_clock};
+pub use quickjs::{allocator, exception, faults, script_clock, shortage};
 pub use values::{
     apply, borrow, bytes, json, keeper, kind, lazy_object, memo, native, object, plain, received, record, sealed_file,
     shared_buffer,

@@ -39,7 +39,13 @@ impl JournalReader {
             Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
         };
         let mut reader = JournalReader { path, file: BufReader::new(file), records: 0 };
-        let first = frames::read(&mut reader.file).map(Option::unwrap_or_default);
+        let first = match frames::read(&mut reader.file) {
+            Ok(None) => {
+                return Err(reader.problem(String::from("it is empty: the run ended before it had written anything")));
+            }
+            Ok(Some(first)) => Ok(first),
+            Err(error) => Err(error),
+        };
         let head =
             first.and_then(|first| serde_json::from_slice::<JournalHead>(&first).map_err(|error| error.to_string()));
         let head = head.map_err(|why| {

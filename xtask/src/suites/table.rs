@@ -4,7 +4,7 @@ use super::Runner::{Ci, Nightly, Nobody};
 use super::{NightlyJob, SuiteRow};
 use crate::{
     book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, fuzz, grpc, image, libraries,
-    outputs, parity, socketio, stats, test262, timing, truth, types,
+    outputs, parity, soak, socketio, stats, test262, timing, truth, types,
 };
 
 /// A job of the nightly script that needs nothing but Rust.
@@ -57,6 +57,21 @@ pub(super) const SUITES: &[SuiteRow] = &[
                in target/tools.",
         runner: Nightly(&[job("--seed $MUTANTS_SEED", 360)]),
         run: |words| mutants::run(&parity::workspace()?, words),
+    },
+    SuiteRow {
+        name: "faults",
+        arguments: &["[--seed N] [--count N] [--jobs N] [--workload NAME] [--only POINT] [allocations | calls]"],
+        does: "has an allocation or a system call fail in each of thousands of runs, and holds what comes of it to \
+               what Onrush promises",
+        when: "you changed what happens when something fails, or added a place that allocates or calls the system",
+        help: "Refuses --count (20000) allocations, drawn by --seed (1), one in each run of a second: Rust's and \
+               QuickJS's, in requests, WebSockets, uploads, fleets, reports and comparisons. Then each place that \
+               calls the system gets each error that the call may have. A run has to end, with words and a documented \
+               exit code; what it saved has to be readable, and the target has to have counted the same. --jobs (8) \
+               runs at a time; --only does again what a line of target/faults/broken.txt names. Builds Onrush with the \
+               feature 'faults' unless $ONRUSH names such a binary. Needs cc and x86-64.",
+        runner: Nightly(&[job_with("", 120, &["cc"])]),
+        run: |words| faults::run(&parity::workspace()?, words),
     },
     SuiteRow {
         name: "cost",
@@ -226,6 +241,17 @@ pub(super) const SUITES: &[SuiteRow] = &[
                its module proxy and some minutes the first time.",
         runner: Nightly(&[job_with("", 60, &["go"])]),
         run: outputs::run,
+    },
+    SuiteRow {
+        name: "soak",
+        arguments: &["HOURS"],
+        does: "watches a run of hours: memory, descriptors, threads, and whether all starts were made",
+        when: "you changed what a run keeps: caches, free lists, series, outputs, the journal",
+        help: "Runs requests over kept and new connections, WebSockets, two outputs and --save for HOURS (2, 0.1) \
+               against a target of its own, and fails when memory of either grows by more than a MiB an hour after \
+               the first quarter, when descriptors or threads become more, or when starts are missing.",
+        runner: Nightly(&[job("2", 150)]),
+        run: soak::run,
     },
     SuiteRow {
         name: "socketio",

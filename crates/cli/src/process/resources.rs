@@ -39,6 +39,10 @@ fn is_shortage(error: &std::io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
+/// The last line of a process that is refused a block of memory which it cannot do without.
+pub const NO_MEMORY: &str = "onrush stops, because the machine refuses it memory: raise the limit with 'ulimit -v', or \
+                             free some; what --save has written can be read\n";
+
 /// What to say of a panic that the machine caused; none of any other.
 pub fn shortage(panic: &str) -> Option<String> {
     const CAUSES: [(&str, &str); 5] = [

@@ -89,7 +89,7 @@ fn an_interval_that_was_cut_or_damaged_ends_the_journal() {
     let said = "interval 3 of the journal is damaged and ends it: found checksum ";
     assert!(notes.iter().any(|note| note.starts_with(said)), "{notes:?}");
     for (wrong, said) in [
-        (&b""[..], "it does not begin as the journal of a run with --save does: "),
+        (&b""[..], "it is empty: the run ended before it had written anything"),
         (b"{\"kind\":\"x\"}", "it does not begin as the journal of a run with --save does: found a frame of "),
         (&bytes[..ends[0]], "it has no interval: the run was over before its first second was"),
     ] {

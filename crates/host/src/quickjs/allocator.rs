@@ -1,5 +1,5 @@
 //! Memory from mimalloc: JavaScript's, whatever the rest of the process uses, counted against the user's limit; and
-//! Rust's, for a binary that wants it.
+//! Rust's, for a binary that wants it. Tests can have a block refused (`faults`).
 //!
 //! Thousands of small runtimes with short-lived objects: measured against the system's allocator in
 //! `examples/memory.rs`. The engine cuts objects out of arenas of up to 4 KiB, so few of its allocations come here and
@@ -12,6 +12,8 @@ use std::rc::Rc;
 use rquickjs::allocator::Allocator;
 
 use crate::memory::Memory;
+use crate::quickjs::faults::{Side, is_refused};
+use crate::quickjs::shortage;
 
 /// mimalloc's functions, and the account of the user. Heaps belong to threads, as do users.
 pub(crate) struct Mimalloc(pub(crate) Rc<Memory>);
@@ -33,7 +35,7 @@ impl Mimalloc {
 // SAFETY: each method hands its arguments to the mimalloc function of that meaning; blocks are aligned to 16 bytes.
 unsafe impl Allocator for Mimalloc {
     fn alloc(&mut self, size: usize) -> *mut u8 {
-        if !self.0.admits(size) {
+        if is_refused(Side::Engine) || !self.0.admits(size) {
             return std::ptr::null_mut();
         }
         // SAFETY: any size may be asked for.
@@ -41,6 +43,9 @@ unsafe impl Allocator for Mimalloc {
     }
 
     fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
+        if is_refused(Side::Engine) {
+            return std::ptr::null_mut();
+        }
         match count.checked_mul(size) {
             // SAFETY: any size may be asked for.
             Some(size) if self.0.admits(size) => self.counted(unsafe { libmimalloc_sys::mi_zalloc(size) }),
@@ -60,7 +65,7 @@ unsafe impl Allocator for Mimalloc {
         // SAFETY: as in `dealloc`; null is fine.
         unsafe {
             let old_size = mi_usable_size(block.cast());
-            if new_size > old_size && !self.0.admits(new_size) {
+            if new_size > old_size && (is_refused(Side::Engine) || !self.0.admits(new_size)) {
                 return std::ptr::null_mut();
             }
             let moved = libmimalloc_sys::mi_realloc(block.cast(), new_size);
@@ -93,12 +98,27 @@ const fn is_aligned_anyway(size: usize, alignment: usize) -> bool {
     alignment <= ALIGNED && alignment <= size
 }
 
+/// A block, or null with a note that it was refused.
+#[inline]
+fn or_refused(block: *mut u8) -> *mut u8 {
+    if block.is_null() { refused() } else { block }
+}
+
+#[cold]
+fn refused() -> *mut u8 {
+    shortage::note_refused();
+    std::ptr::null_mut()
+}
+
 // SAFETY: each method hands its arguments to the mimalloc function of that meaning; the functions without an alignment
 // give blocks that have it (`is_aligned_anyway`).
 unsafe impl GlobalAlloc for RustAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (size, alignment) = (layout.size(), layout.align());
+        if is_refused(Side::Rust) {
+            return refused();
+        }
         // SAFETY: any size may be asked for, and an alignment is a power of two.
         let block = unsafe {
             match is_aligned_anyway(size, alignment) {
@@ -106,12 +126,15 @@ unsafe impl GlobalAlloc for RustAllocator {
                 false => libmimalloc_sys::mi_malloc_aligned(size, alignment),
             }
         };
-        block.cast()
+        or_refused(block.cast())
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let (size, alignment) = (layout.size(), layout.align());
+        if is_refused(Side::Rust) {
+            return refused();
+        }
         // SAFETY: as in `alloc`.
         let block = unsafe {
             match is_aligned_anyway(size, alignment) {
@@ -119,7 +142,7 @@ unsafe impl GlobalAlloc for RustAllocator {
                 false => libmimalloc_sys::mi_zalloc_aligned(size, alignment),
             }
         };
-        block.cast()
+        or_refused(block.cast())
     }
 
     #[inline]
@@ -130,6 +153,9 @@ unsafe impl GlobalAlloc for RustAllocator {
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        if is_refused(Side::Rust) {
+            return refused();
+        }
         // SAFETY: as in `dealloc` and `alloc`; what is aligned anyway stays so at any size that is.
         let block = unsafe {
             match is_aligned_anyway(new_size, layout.align()) {
@@ -137,7 +163,7 @@ unsafe impl GlobalAlloc for RustAllocator {
                 false => libmimalloc_sys::mi_realloc_aligned(block.cast(), new_size, layout.align()),
             }
         };
-        block.cast()
+        or_refused(block.cast())
     }
 }
 

@@ -3,7 +3,9 @@
 pub mod allocator;
 pub(crate) mod collation;
 pub mod exception;
+pub mod faults;
 pub(crate) mod lazy_shape;
 pub(crate) mod parts;
 pub mod script_clock;
+pub mod shortage;
 pub(crate) mod text;
