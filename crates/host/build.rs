@@ -27,6 +27,9 @@ const SERIES: &str = "quickjs/series";
 
 const SOURCES: [&str; 4] = ["quickjs.c", "libregexp.c", "libunicode.c", "dtoa.c"];
 
+/// Flags of the C compiler for the engine alone, with spaces between.
+const EXTRA_FLAGS: &str = "ONRUSH_ENGINE_CFLAGS";
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=build");
@@ -43,6 +46,11 @@ fn main() {
     build.include(original).define("_GNU_SOURCE", None).define("NDEBUG", None).warnings(false).extra_warnings(false);
     // One section of code a file, so that distances between its functions are known before linking.
     build.flag("-fno-function-sections");
+    // For sanitizers (`cargo xtask sanitize`).
+    println!("cargo:rerun-if-env-changed={EXTRA_FLAGS}");
+    for flag in env::var(EXTRA_FLAGS).unwrap_or_default().split_whitespace() {
+        build.flag(flag);
+    }
     // As for rquickjs-sys in the root Cargo.toml: too slow to test with when unoptimised, and no frame pointers.
     let objects = build.opt_level(3).debug(false).compile_intermediates();
     cc::Build::new().objects(&objects).compile("onrush_quickjs");

@@ -24,6 +24,7 @@ mod outputs;
 mod parity;
 mod programs;
 mod receivers;
+mod sanitize;
 mod soak;
 mod socketio;
 mod stats;

@@ -38,7 +38,6 @@ static ALLOCATOR: host::allocator::RustAllocator = host::allocator::RustAllocato
 
 fn main() -> ExitCode {
     std::panic::set_hook(Box::new(say_it_is_a_bug));
-    host::shortage::end_with(process::resources::NO_MEMORY, exit_code::ExitCode::Generic as u8);
     use_small_pages();
     if let Err(failure) = process::resources::check() {
         eprintln!("{}", failure.message);
@@ -49,7 +48,8 @@ fn main() -> ExitCode {
     }
     wire::trust_authorities_in(std::env::var("SSL_CERT_FILE").ok(), std::env::var("SSL_CERT_DIR").ok());
     let arguments = std::env::args_os().collect();
-    let code = std::panic::catch_unwind(|| commands::main(arguments)).unwrap_or(exit_code::ExitCode::Panic);
+    let code =
+        std::panic::catch_unwind(|| commands::main(arguments)).unwrap_or_else(|_| process::resources::code_of_panic());
     output::finish();
     if cfg!(feature = "faults") {
         let (rust, engine) = host::faults::asked();

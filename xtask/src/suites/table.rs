@@ -4,7 +4,7 @@ use super::Runner::{Ci, Nightly, Nobody};
 use super::{NightlyJob, SuiteRow};
 use crate::{
     book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, fuzz, grpc, image, libraries,
-    outputs, parity, soak, socketio, stats, test262, timing, truth, types,
+    outputs, parity, sanitize, soak, socketio, stats, test262, timing, truth, types,
 };
 
 /// A job of the nightly script that needs nothing but Rust.
@@ -241,6 +241,17 @@ pub(super) const SUITES: &[SuiteRow] = &[
                its module proxy and some minutes the first time.",
         runner: Nightly(&[job_with("", 60, &["go"])]),
         run: outputs::run,
+    },
+    SuiteRow {
+        name: "sanitize",
+        arguments: &["[address | undefined]… [-- ARGUMENTS OF cargo test]"],
+        does: "runs the tests of the script host and its modules under the address sanitizer, and with an engine in C \
+               that stops at undefined behaviour",
+        when: "you changed `unsafe` code or a patch of the engine",
+        help: "Compiles into target/sanitize, some minutes each. Behind -- stand other packages and tests, such as \
+               '-p onrush-cli --features full,system-allocator' for the program as a black box. Needs gcc's libubsan.",
+        runner: Nightly(&[job("", 90)]),
+        run: sanitize::run,
     },
     SuiteRow {
         name: "soak",

@@ -39,10 +39,12 @@ pub enum Rule {
     TupleParameter,
     /// Big files in the history of the repository.
     HistoryBlob,
+    /// Unsafe code that the page of it does not account for.
+    UnsafeCode,
 }
 
 /// Every rule, in the order in which findings are told.
-pub const RULES: [(Rule, &str); 17] = [
+pub const RULES: [(Rule, &str); 18] = [
     (Rule::Circle, "circle"),
     (Rule::FolderCircle, "folder-circle"),
     (Rule::Boundary, "boundary"),
@@ -60,6 +62,7 @@ pub const RULES: [(Rule, &str); 17] = [
     (Rule::ShortDoc, "short-doc"),
     (Rule::TupleParameter, "tuple-parameter"),
     (Rule::HistoryBlob, "history-blob"),
+    (Rule::UnsafeCode, "unsafe-code"),
 ];
 
 impl fmt::Display for Rule {

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::process;
 
 pub use picture::{Live, draw, full_bar};
 pub use stream::Stream;
@@ -109,9 +110,11 @@ fn standard() -> &'static Standard {
 static WERE_CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
 
 ctor::declarative::ctor! {
-    /// Before `main` begins, and with it Rust's library, nothing has been opened in place of a closed stream.
+    /// Before `main` begins, and with it Rust's library, nothing has been opened in place of a closed stream, and no
+    /// block has been refused.
     #[ctor(unsafe)]
-    fn look_at_descriptors() {
+    fn before_main() {
+        process::resources::end_in_words();
         let folder = Path::new("/proc/self/fd");
         for (closed, name) in WERE_CLOSED.iter().zip(["1", "2"]) {
             closed.store(folder.exists() && folder.join(name).symlink_metadata().is_err(), Ordering::Relaxed);

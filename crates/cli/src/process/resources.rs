@@ -5,6 +5,7 @@
 //! knows the words of such panics, so that they are not called bugs.
 
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
@@ -39,20 +40,36 @@ fn is_shortage(error: &std::io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
-/// The last line of a process that is refused a block of memory which it cannot do without.
-pub const NO_MEMORY: &str = "onrush stops, because the machine refuses it memory: raise the limit with 'ulimit -v', or \
+/// Has the process end in words and with an exit code when it is refused a block of memory which it cannot do without.
+/// Allocates nothing.
+pub fn end_in_words() {
+    const NO_MEMORY: &str = "onrush stops, because the machine refuses it memory: raise the limit with 'ulimit -v', or \
                              free some; what --save has written can be read\n";
+    host::shortage::end_with(NO_MEMORY, ExitCode::Generic as u8);
+}
 
-/// What to say of a panic that the machine caused; none of any other.
+/// Whether a panic was the machine's doing.
+static IS_SHORT: AtomicBool = AtomicBool::new(false);
+
+/// How a process ends that has panicked.
+pub fn code_of_panic() -> ExitCode {
+    if IS_SHORT.load(Ordering::Relaxed) { ExitCode::Generic } else { ExitCode::Panic }
+}
+
+/// What to say of a panic that the machine caused, which then ends the process with another code; none of any other.
 pub fn shortage(panic: &str) -> Option<String> {
-    const CAUSES: [(&str, &str); 5] = [
+    const CAUSES: [(&str, &str); 7] = [
         ("Too many open files", "file descriptors: raise the limit with 'ulimit -n'"),
         ("failed to create UnixStream", "file descriptors: raise the limit with 'ulimit -n'"),
         ("alternative stack", "memory: raise the limit with 'ulimit -v', or free some"),
+        ("out of memory", "memory: raise the limit with 'ulimit -v', or free some"),
+        // zlib-rs.
+        ("MemError", "memory: raise the limit with 'ulimit -v', or free some"),
         ("Cannot allocate memory", "memory: raise the limit with 'ulimit -v', or free some"),
         ("Resource temporarily unavailable", "threads: raise the limit with 'ulimit -u'"),
     ];
     let (_, what) = CAUSES.iter().find(|(words, _)| panic.contains(words))?;
+    IS_SHORT.store(true, Ordering::Relaxed);
     Some(format!("onrush stops, because the machine refuses it {what}\n{panic}"))
 }
 

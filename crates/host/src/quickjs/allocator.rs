@@ -12,22 +12,18 @@ use std::rc::Rc;
 use rquickjs::allocator::Allocator;
 
 use crate::memory::Memory;
+use crate::quickjs::blocks;
 use crate::quickjs::faults::{Side, is_refused};
 use crate::quickjs::shortage;
 
 /// mimalloc's functions, and the account of the user. Heaps belong to threads, as do users.
 pub(crate) struct Mimalloc(pub(crate) Rc<Memory>);
 
-unsafe extern "C" {
-    /// Exported by the library and missing from the bindings' default set.
-    fn mi_usable_size(block: *const c_void) -> usize;
-}
-
 impl Mimalloc {
     /// Counts a block that was just made; null stays uncounted.
     fn counted(&self, block: *mut c_void) -> *mut u8 {
         // SAFETY: a block of mimalloc, or null, whose size is 0.
-        self.0.add(unsafe { mi_usable_size(block) });
+        self.0.add(unsafe { blocks::usable_size(block) });
         block.cast()
     }
 }
@@ -39,7 +35,7 @@ unsafe impl Allocator for Mimalloc {
             return std::ptr::null_mut();
         }
         // SAFETY: any size may be asked for.
-        self.counted(unsafe { libmimalloc_sys::mi_malloc(size) })
+        self.counted(unsafe { blocks::malloc(size) })
     }
 
     fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
@@ -48,7 +44,7 @@ unsafe impl Allocator for Mimalloc {
         }
         match count.checked_mul(size) {
             // SAFETY: any size may be asked for.
-            Some(size) if self.0.admits(size) => self.counted(unsafe { libmimalloc_sys::mi_zalloc(size) }),
+            Some(size) if self.0.admits(size) => self.counted(unsafe { blocks::zalloc(size) }),
             _ => std::ptr::null_mut(),
         }
     }
@@ -56,19 +52,19 @@ unsafe impl Allocator for Mimalloc {
     unsafe fn dealloc(&mut self, block: *mut u8) {
         // SAFETY: by the trait's contract the block came from this allocator.
         unsafe {
-            self.0.remove(mi_usable_size(block.cast()));
-            libmimalloc_sys::mi_free(block.cast());
+            self.0.remove(blocks::usable_size(block.cast()));
+            blocks::free(block.cast());
         }
     }
 
     unsafe fn realloc(&mut self, block: *mut u8, new_size: usize) -> *mut u8 {
         // SAFETY: as in `dealloc`; null is fine.
         unsafe {
-            let old_size = mi_usable_size(block.cast());
+            let old_size = blocks::usable_size(block.cast());
             if new_size > old_size && (is_refused(Side::Engine) || !self.0.admits(new_size)) {
                 return std::ptr::null_mut();
             }
-            let moved = libmimalloc_sys::mi_realloc(block.cast(), new_size);
+            let moved = blocks::realloc(block.cast(), new_size);
             if !moved.is_null() {
                 self.0.remove(old_size);
             }
@@ -78,7 +74,7 @@ unsafe impl Allocator for Mimalloc {
 
     unsafe fn usable_size(block: *mut u8) -> usize {
         // SAFETY: as in `dealloc`.
-        unsafe { mi_usable_size(block.cast()) }
+        unsafe { blocks::usable_size(block.cast()) }
     }
 }
 
@@ -122,8 +118,8 @@ unsafe impl GlobalAlloc for RustAllocator {
         // SAFETY: any size may be asked for, and an alignment is a power of two.
         let block = unsafe {
             match is_aligned_anyway(size, alignment) {
-                true => libmimalloc_sys::mi_malloc(size),
-                false => libmimalloc_sys::mi_malloc_aligned(size, alignment),
+                true => blocks::malloc(size),
+                false => blocks::malloc_aligned(size, alignment),
             }
         };
         or_refused(block.cast())
@@ -138,8 +134,8 @@ unsafe impl GlobalAlloc for RustAllocator {
         // SAFETY: as in `alloc`.
         let block = unsafe {
             match is_aligned_anyway(size, alignment) {
-                true => libmimalloc_sys::mi_zalloc(size),
-                false => libmimalloc_sys::mi_zalloc_aligned(size, alignment),
+                true => blocks::zalloc(size),
+                false => blocks::zalloc_aligned(size, alignment),
             }
         };
         or_refused(block.cast())
@@ -148,7 +144,7 @@ unsafe impl GlobalAlloc for RustAllocator {
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, _layout: Layout) {
         // SAFETY: by the trait's contract the block came from this allocator.
-        unsafe { libmimalloc_sys::mi_free(block.cast()) }
+        unsafe { blocks::free(block.cast()) }
     }
 
     #[inline]
@@ -159,8 +155,8 @@ unsafe impl GlobalAlloc for RustAllocator {
         // SAFETY: as in `dealloc` and `alloc`; what is aligned anyway stays so at any size that is.
         let block = unsafe {
             match is_aligned_anyway(new_size, layout.align()) {
-                true => libmimalloc_sys::mi_realloc(block.cast(), new_size),
-                false => libmimalloc_sys::mi_realloc_aligned(block.cast(), new_size, layout.align()),
+                true => blocks::realloc(block.cast(), new_size),
+                false => blocks::realloc_aligned(block.cast(), new_size, layout.align()),
             }
         };
         or_refused(block.cast())

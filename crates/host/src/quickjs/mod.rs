@@ -1,6 +1,7 @@
 //! The engine: its runtime and memory, modules, and what of the language we add, replace or leave out.
 
 pub mod allocator;
+mod blocks;
 pub(crate) mod collation;
 pub mod exception;
 pub mod faults;

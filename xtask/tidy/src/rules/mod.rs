@@ -6,6 +6,7 @@ mod lengths;
 mod names;
 mod repository;
 mod shape;
+mod unsafe_code;
 mod unused;
 
 pub use circles::Circles;
@@ -20,6 +21,7 @@ pub fn findings(workspace: &Workspace, circles: &Circles) -> Vec<Finding> {
     findings.extend(lengths::findings(workspace));
     findings.extend(names::findings(workspace));
     findings.extend(unused::findings(workspace));
+    findings.extend(unsafe_code::findings(workspace));
     findings.extend(repository::findings(workspace));
     findings.extend(shape::findings(workspace));
     findings.sort_by(|a, b| (a.rule, &a.subject).cmp(&(b.rule, &b.subject)));
