@@ -8,6 +8,7 @@
 mod conversions;
 mod mutate;
 mod network;
+mod readers;
 mod scripts;
 mod subjects;
 
@@ -57,6 +58,10 @@ const CANARIES: &[Subject] = &[
     },
 ];
 
+fn all() -> impl Iterator<Item = &'static Subject> {
+    subjects::ALL.iter().chain(readers::ALL)
+}
+
 /// What the command line asks for.
 struct Plan {
     seconds: u64,
@@ -96,14 +101,14 @@ impl Plan {
         }
         let mut chosen: Vec<&Subject> = Vec::new();
         for name in &names {
-            let known = subjects::ALL.iter().chain(CANARIES).find(|subject| subject.name == name);
+            let known = all().chain(CANARIES).find(|subject| subject.name == name);
             chosen.push(known.ok_or_else(|| {
-                let known: Vec<_> = subjects::ALL.iter().map(|subject| subject.name).collect();
+                let known: Vec<_> = all().map(|subject| subject.name).collect();
                 format!("unknown subject '{name}', expected one of {}", known.join(", "))
             })?);
         }
         if chosen.is_empty() {
-            chosen = subjects::ALL.iter().collect();
+            chosen = all().collect();
         }
         Ok(Plan { seconds, seed, patience, subjects: chosen })
     }
@@ -179,8 +184,7 @@ pub fn run_child(arguments: &[String]) -> Result<(), String> {
     let [name, seed, left, patience, current] = arguments else {
         return Err(String::from("fuzz-child is started by fuzz"));
     };
-    let subject =
-        subjects::ALL.iter().chain(CANARIES).find(|subject| subject.name == *name).ok_or("unknown subject")?;
+    let subject = all().chain(CANARIES).find(|subject| subject.name == *name).ok_or("unknown subject")?;
     let seed: u64 = seed.parse().map_err(|_| "the seed is no number")?;
     let left = Duration::from_millis(left.parse().map_err(|_| "the time is no number")?);
     let patience = Duration::from_secs(patience.parse().map_err(|_| "the patience is no number")?);

@@ -165,7 +165,8 @@ pub(super) const SUITES: &[SuiteRow] = &[
     SuiteRow {
         name: "fuzz",
         arguments: &["[--seconds N] [--seed N] [--patience N] [SUBJECT…]"],
-        does: "feeds spoiled inputs to the parsers that it lists (`xtask/src/fuzz/subjects.rs`, `conversions.rs`)",
+        does: "feeds spoiled inputs to the parsers that it lists (`subjects.rs`, `readers.rs` and `conversions.rs` of \
+               `xtask/src/fuzz`)",
         when: "you changed a parser",
         help: "Reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than \
                the patience (10 seconds), overflow the stack or break a promise, in target/fuzz. An unknown \
