@@ -125,6 +125,9 @@ impl Beats {
         };
         self.stops.note(late, missed, gap);
         self.fresh.stops.note(late, missed, gap);
+        debug_assert!(self.due > now && self.due - now <= BEAT, "the next beat is the first one after now");
+        debug_assert!(self.fresh.stops.longest.length <= self.stops.longest.length, "a part is no longer than all");
+        debug_assert!(self.fresh.stops.missed <= self.stops.missed, "a part is no more than all");
         self.times = times;
     }
 

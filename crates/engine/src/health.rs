@@ -8,8 +8,8 @@ use std::time::Duration;
 use metrics::Trend;
 use serde::{Deserialize, Serialize};
 
-use crate::beats::Stops;
 pub use crate::beats::{Gap, Occupation};
+use crate::beats::{STALL, Stops};
 use crate::clock::Usage;
 use crate::state::Counts;
 
@@ -45,6 +45,10 @@ pub struct ArrivalCounts {
 impl ArrivalCounts {
     /// What came since an earlier reading, which was made so long ago.
     pub(crate) fn since(&self, earlier: &ArrivalCounts, time: Duration) -> ArrivalCounts {
+        assert!(
+            earlier.started <= self.started && earlier.dropped <= self.dropped,
+            "counts grow: {earlier:?}, then {self:?}"
+        );
         ArrivalCounts {
             started: self.started - earlier.started,
             dropped: self.dropped - earlier.dropped,
@@ -87,6 +91,9 @@ pub struct WorkerHealth {
 impl WorkerHealth {
     /// What a worker's thread used between two readings, and how late its event loop was meanwhile.
     pub(crate) fn between(before: &Usage, after: &Usage, lag: LagFigures, stops: &Stops) -> Self {
+        debug_assert!(before.at <= after.at, "{:?} is read before {:?}", before.at, after.at);
+        assert!(lag.p50 <= lag.p99 && lag.p99 <= lag.max, "{lag:?}");
+        assert!(stops.stalled.is_zero() || stops.longest.length >= STALL, "{stops:?}");
         let wall = after.at.saturating_sub(before.at).as_secs_f64().max(1e-9);
         let share = |time: Duration| (time.as_secs_f64() / wall).min(1.0);
         let waited = after.waited.zip(before.waited).map(|(after, before)| after.saturating_sub(before));

@@ -103,6 +103,8 @@ impl LatelyOfAll {
         (state, used): (&RunState, Usage),
         has_ended: impl Fn(usize) -> bool,
     ) -> Health {
+        assert!(due <= now, "a tick is sent when it is due: {due:?}, {now:?}");
+        assert!(self.marks.len() <= 2, "{} marks", self.marks.len());
         let mark = Mark { at: now, counts: state.counts(), arrivals: state.arrivals(), used };
         let before = self.marks.front().cloned().unwrap_or_else(|| mark.clone());
         let began = due.saturating_sub(self.start);
@@ -189,6 +191,7 @@ mod tests {
         let health = lately.tick((Duration::from_secs(1), now), (&state, used(0, 1)), |_| false);
         let gaps: Vec<_> = health.workers.iter().map(|worker| worker.longest_gap.length.as_millis()).collect();
         assert_eq!(gaps, [200, 0]);
+        let now = Duration::from_millis(2200);
         let health = lately.tick((Duration::from_secs(2), now), (&state, used(0, 2)), |worker| worker == 0);
         assert_eq!(health.workers.len(), 1, "a worker that has ended reports nothing");
     }

@@ -52,6 +52,7 @@ mod report;
 pub mod run;
 pub mod scenario;
 pub mod segment;
+mod spread;
 pub mod state;
 pub mod stop;
 pub mod vu;

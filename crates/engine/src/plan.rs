@@ -12,8 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pacer::{ActiveSpan, Arrivals, Ramp, SharedIterations};
-use crate::scenario::{ConfigError, Executor, Scenario, Scenarios, WorkerShare};
+use crate::scenario::{ConfigError, Executor, Scenario, Scenarios};
 use crate::segment::Stripes;
+use crate::spread::Spread;
 use crate::state::{RunState, ScenarioFacts};
 
 /// Fewest virtual users that an arrival rate gives to a worker.
@@ -60,34 +61,6 @@ pub(crate) enum Work {
     Arriving { arrivals: Arc<Arrivals>, stripes: Stripes, pre_allocated: u64, max: u64, hard: Duration },
 }
 
-/// Which workers take part in a scenario: position k goes to the k-th of them in turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spread {
-    first: usize,
-    taking_part: usize,
-    workers: usize,
-}
-
-impl Spread {
-    /// Where this worker's positions start and how far apart they are; none when it takes no part.
-    pub(crate) fn stripe(&self, worker: usize) -> Option<(u64, u64)> {
-        let place = (worker + self.workers - self.first) % self.workers;
-        (place < self.taking_part).then_some((place as u64, self.taking_part as u64))
-    }
-
-    /// This worker's share of what the scenario has.
-    pub(crate) fn share(&self, worker: usize) -> WorkerShare {
-        let place = (worker + self.workers - self.first) % self.workers;
-        WorkerShare { place, workers: self.taking_part }
-    }
-
-    /// This worker's positions among the first n.
-    pub(crate) fn positions(&self, worker: usize, n: u64) -> impl Iterator<Item = u64> + use<> {
-        let (first, step) = self.stripe(worker).unwrap_or((n, 1));
-        (first..n).step_by(usize::try_from(step).expect("no more than there are workers"))
-    }
-}
-
 impl Plan {
     /// Users that this instance needs at least: those of its largest scenario. Found without planning, which takes time
     /// and memory for each user; refuses what `new` would refuse for the number alone.
@@ -105,6 +78,7 @@ impl Plan {
     /// Plans these scenarios for one instance with this many workers (at least one).
     pub fn new(scenarios: &Scenarios, stripes: &Stripes, workers: usize) -> Result<Plan, ConfigError> {
         let workers = workers.max(1);
+        assert!(scenarios.iter().next().is_some(), "checked scenarios are never none");
         Plan::least_users(scenarios, stripes)?;
         let (mut lanes, mut problems) = (Vec::new(), Vec::new());
         for scenario in scenarios.iter() {
@@ -128,6 +102,9 @@ impl Plan {
             max_vus: busiest(lanes.iter().flat_map(|lane| lane.uses(true))),
             duration: lanes.iter().filter_map(LanePlan::ends).max().unwrap_or_default(),
         };
+        let made: u64 = users.iter().map(|users| users.len() as u64).sum();
+        assert!(requirements.planned_vus <= made, "{made} users for {requirements:?}");
+        assert!(requirements.planned_vus <= requirements.max_vus, "{requirements:?}");
         Ok(Plan { lanes, users, stripes: stripes.clone(), requirements })
     }
 
@@ -156,6 +133,7 @@ impl Plan {
         let facts = self.lanes.iter().map(|lane| ScenarioFacts {
             name: lane.scenario.name.clone(),
             executor: lane.scenario.executor.name(),
+            is_open: lane.is_open(),
             start_time: lane.scenario.start_time,
             time: lane.scenario.executor.time(),
             iterations: lane.iterations(),
@@ -207,6 +185,7 @@ impl LanePlan {
                 let arrivals = Arc::new(arrivals(&scenario.executor)?);
                 let hard = hard(arrivals.end());
                 let (pre_allocated, max) = (stripes.scale(*vus), stripes.scale(*max_vus));
+                assert!(pre_allocated <= max, "a checked scenario has no more users at first than at most");
                 Work::Arriving { arrivals, stripes: own.clone(), pre_allocated, max, hard }
             }
         };
@@ -223,6 +202,11 @@ impl LanePlan {
     /// Whether this instance has anything to do in the scenario.
     pub(crate) fn has_work(&self) -> bool {
         self.users(true) > 0
+    }
+
+    /// Whether its starts are planned, whoever is free then: an arrival rate or a trace.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.work, Work::Arriving { .. })
     }
 
     fn users(&self, with_unplanned: bool) -> u64 {
@@ -331,6 +315,7 @@ fn busiest(uses: impl IntoIterator<Item = (Duration, Duration)>) -> u64 {
         now = if is_start { now + 1 } else { now - 1 };
         most = most.max(now);
     }
+    debug_assert_eq!(now, 0, "each use that begins ends");
     most
 }
 
@@ -344,6 +329,7 @@ fn number(needs: &[u64]) -> Vec<Vec<u64>> {
             next += 1;
         }
     }
+    assert_eq!(next - 1, needs.iter().sum::<u64>(), "each user that is needed has a number");
     users
 }
 

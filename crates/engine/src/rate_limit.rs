@@ -23,6 +23,7 @@ pub struct RateLimit {
 impl RateLimit {
     /// A limit of `per_second` turns, which is above 0; at most 1000 million.
     pub fn new(per_second: f64) -> Self {
+        assert!(per_second > 0.0, "without a limit there is no schedule: {per_second}");
         let interval = 1e9 * FRACTION as f64 / per_second;
         RateLimit { next: Arc::default(), interval: interval.clamp(1.0, 1e18) as u64 }
     }

@@ -66,6 +66,7 @@ impl LaneRecord {
 
     /// An iteration of `user` that ran to its end, so long after its start and after its planned start.
     pub(crate) fn completed(&self, user: &impl VirtualUser, took: Duration, from_plan: Duration, at_ns: u64) {
+        debug_assert!(took <= from_plan, "an iteration starts when it is planned or later: {took:?}, {from_plan:?}");
         let series = match user.tags_key() {
             0 => self.own,
             key => self.series_of(key, user),

@@ -109,6 +109,7 @@ fn prepare<F: Users, E: FnMut(Event)>(
     clock: AnyClock,
     events: E,
 ) -> (Vec<WorkerSetup<F>>, Receiver<Report>, Collector<E>) {
+    assert_eq!(config.state.scenarios().len(), plan.scenarios().len(), "the counts are those of this plan");
     let (reports, receiver): (Sender<Report>, _) = mpsc::channel();
     let (start, started) = watch::channel(None);
     let rps = config.rps * plan.stripes.share();

@@ -68,6 +68,7 @@ impl Segment {
     }
 
     fn length(self) -> Result<Ratio, SegmentError> {
+        assert!(self.from.less(self.to), "{self:?} ends after its start");
         let bottom = self.from.bottom.checked_mul(self.to.bottom).ok_or_else(too_fine)?;
         let top = self.to.top * (bottom / self.to.bottom) - self.from.top * (bottom / self.from.bottom);
         Ok(Ratio::reduced(top, bottom))
@@ -140,7 +141,9 @@ impl Stripes {
     /// How many of the first `n` positions belong to the segment: its share of n virtual users or iterations.
     pub fn scale(&self, n: u64) -> u64 {
         let within = self.own.partition_point(|position| *position < n % self.period);
-        n / self.period * self.own.len() as u64 + within as u64
+        let share = n / self.period * self.own.len() as u64 + within as u64;
+        debug_assert!(share <= n, "a segment owns each position at most once: {share} of {n}");
+        share
     }
 
     /// The position in the whole test of the segment's own position k. A segment that owns nothing has no such
@@ -151,6 +154,7 @@ impl Stripes {
             return u64::MAX;
         }
         let position = self.own[usize::try_from(k % each).expect("smaller than the table's length")];
+        debug_assert!(position < self.period, "{position} of {}", self.period);
         (k / each).saturating_mul(self.period).saturating_add(position)
     }
 
@@ -158,11 +162,16 @@ impl Stripes {
     /// are, so that a segment without a virtual user gets no work either.
     pub fn of_users(&self, n: u64) -> Stripes {
         let own: Vec<u64> = (0..self.scale(n)).map(|k| self.unscale(k)).collect();
+        assert!(
+            own.last().is_none_or(|last| *last < n),
+            "`scale` and `unscale` disagree about the first {n} positions"
+        );
         Stripes { own: own.into(), period: n.max(1) }
     }
 
     /// The segment's share of the whole, for what cannot be counted (`rps`).
     pub fn share(&self) -> f64 {
+        assert!(self.own.len() as u64 <= self.period, "{} of {}", self.own.len(), self.period);
         self.own.len() as f64 / self.period as f64
     }
 }
@@ -178,6 +187,7 @@ fn divide(sequence: &Sequence, index: usize) -> Result<Stripes, SegmentError> {
         }
     }
     let shares: Vec<u64> = lengths.iter().map(|length| length.top * (period / length.bottom)).collect();
+    assert_eq!(shares.iter().sum::<u64>(), period, "the segments of a sequence cover the test, each part once");
     let mut order: Vec<usize> = (0..shares.len()).collect();
     order.sort_by_key(|part| std::cmp::Reverse(shares[*part]));
     let mut taken = vec![0u64; shares.len()];
@@ -192,6 +202,7 @@ fn divide(sequence: &Sequence, index: usize) -> Result<Stripes, SegmentError> {
             own.push(position);
         }
     }
+    assert_eq!(taken, shares, "each segment got its share of the period");
     Ok(Stripes { own: own.into(), period })
 }
 
@@ -235,6 +246,7 @@ impl Ratio {
     }
 
     fn reduced(top: u64, bottom: u64) -> Ratio {
+        debug_assert!(bottom > 0, "whoever reads or reckons refuses a division by 0");
         let common = gcd(top, bottom);
         Ratio { top: top / common, bottom: bottom / common }
     }

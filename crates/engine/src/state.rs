@@ -42,6 +42,8 @@ struct WorkerCell {
 struct ScenarioState {
     name: String,
     executor: &'static str,
+    /// Whether its starts are planned, whoever is free then.
+    is_open: bool,
     /// Planned start after the run's start.
     start_time: Duration,
     /// Regular time, without graceful stop.
@@ -58,6 +60,7 @@ struct ScenarioState {
 pub(crate) struct ScenarioFacts {
     pub(crate) name: String,
     pub(crate) executor: &'static str,
+    pub(crate) is_open: bool,
     pub(crate) start_time: Duration,
     pub(crate) time: Duration,
     pub(crate) iterations: Option<u64>,
@@ -108,6 +111,7 @@ impl RunState {
         let state = |facts: ScenarioFacts| ScenarioState {
             name: facts.name,
             executor: facts.executor,
+            is_open: facts.is_open,
             start_time: facts.start_time,
             time: facts.time,
             iterations: facts.iterations,
@@ -144,11 +148,10 @@ impl RunState {
         sum
     }
 
-    /// What became of the starts of arrival rates, over all scenarios that have one.
+    /// What became of the starts of arrival rates and traces, over all scenarios that have one.
     pub fn arrivals(&self) -> ArrivalCounts {
         let mut sum = ArrivalCounts::default();
-        let open = |name: &str| name.ends_with("-arrival-rate");
-        for (index, scenario) in self.scenarios.iter().enumerate().filter(|(_, scenario)| open(scenario.executor)) {
+        for (index, scenario) in self.scenarios.iter().enumerate().filter(|(_, scenario)| scenario.is_open) {
             let counts = self.scenario_counts(index);
             (sum.started, sum.dropped) = (sum.started + counts.started, sum.dropped + counts.dropped);
             let own = ArrivalCounts { behind: self.behind(index), lasts: scenario.time, ..sum };
@@ -254,6 +257,11 @@ impl RunState {
         cell.begun() == cell.ended()
     }
 
+    /// Whether none of a worker's users works in a scenario.
+    pub(crate) fn is_at_rest(&self, worker: usize, scenario: usize) -> bool {
+        self.cell(worker, scenario).active.load(Ordering::Relaxed) == 0
+    }
+
     fn cell(&self, worker: usize, scenario: usize) -> &Cell {
         debug_assert!(worker < self.workers.len() && scenario < self.scenarios.len(), "{worker}, {scenario}");
         &self.cells[worker * self.scenarios.len() + scenario].0
@@ -343,6 +351,7 @@ mod tests {
         ScenarioFacts {
             name: name.to_owned(),
             executor: "constant-vus",
+            is_open: false,
             start_time: Duration::from_secs(start_s),
             time: Duration::from_secs(10),
             iterations,
@@ -374,6 +383,16 @@ mod tests {
         state.vu_initialised(1);
         state.vu_initialised(1);
         assert_eq!(state.vus_initialised(), 3);
+    }
+
+    #[test]
+    fn starts_of_traces_count_among_those_of_arrival_rates() {
+        let trace = ScenarioFacts { executor: "trace", is_open: true, ..facts("a", 0, None) };
+        let state = RunState::new(vec![facts("b", 0, None), trace], 1);
+        (0..3).for_each(|scenario| state.iteration_started(0, scenario % 2));
+        state.iterations_dropped(0, 1, 4);
+        let arrivals = state.arrivals();
+        assert_eq!((arrivals.started, arrivals.dropped, arrivals.lasts), (1, 4, Duration::from_secs(10)));
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub(crate) fn units(magnitude: f64) -> (u64, u32) {
 impl ExactSum {
     /// Adds a finite number this many times.
     pub(crate) fn add(&mut self, value: f64, times: u64) {
+        debug_assert!(value.is_finite(), "whoever records refuses {value}");
         let (significand, shift) = units(value.abs());
         self.add_units(u128::from(significand) * u128::from(times), shift, value < 0.0);
     }
@@ -71,6 +72,7 @@ impl ExactSum {
     /// The quotient by a number of samples that is not 0: less than one step of an `f64` off, also where the sum has
     /// left their range.
     pub(crate) fn mean(&self, count: u64) -> f64 {
+        debug_assert!(count > 0, "without samples there is no mean");
         /// More than a number of samples can make a sum larger than its values.
         const SHIFT: u32 = 128;
         let sum = self.value();
@@ -98,6 +100,7 @@ impl ExactSum {
 
     /// Of a sum that is not negative.
     fn rounded(&self, shift: u64) -> f64 {
+        debug_assert!(!self.is_negative(), "a magnitude is rounded, the sign is the caller's");
         let Some(top) = self.limbs.iter().rposition(|limb| *limb != 0) else { return 0.0 };
         let length = 64 * (top as u64 + 1) - u64::from(self.limbs[top].leading_zeros());
         if length <= u64::from(f64::MANTISSA_DIGITS) {

@@ -122,6 +122,7 @@ impl Registry {
             inner.insert(metric.name, metric.kind, metric.contains);
         }
         let expected = TagFilter::parse("expected_response:true").expect("a well-formed filter");
+        assert_eq!(inner.by_name.len(), builtin::ALL.len(), "each built-in metric has a name of its own");
         inner.sub_metrics.define(builtin::HTTP_REQ_DURATION, expected, false);
         let (breakdown, details) = Default::default();
         Arc::new(Registry { inner: Mutex::new(inner), breakdown, details })
@@ -300,6 +301,7 @@ impl Registry {
 
 impl RegistryState {
     fn add_split(&mut self, metric: MetricId, tags: &'static [&'static str], is_detail: bool) {
+        assert!(!tags.is_empty(), "a metric is split by the values of some tag");
         match self.splits.iter_mut().find(|split| split.metric == metric && split.tags == tags) {
             Some(split) => split.is_detail &= is_detail,
             None => self.splits.push(Split { metric, tags, is_detail, values: Vec::new() }),
@@ -315,6 +317,7 @@ impl RegistryState {
             let pairs = split.tags.iter().map(|tag| Some((*tag, tags.get(tag)?)));
             let Some(pairs) = pairs.collect::<Option<Vec<_>>>() else { continue };
             let (tag, value) = pairs[0];
+            debug_assert!(split.values.len() <= SPLIT_LIMIT, "{} values are kept apart", split.values.len());
             if !split.values.iter().any(|known| **known == *value) {
                 if split.values.len() == SPLIT_LIMIT {
                     // Nobody asked for details: what is not kept apart is in the total.
@@ -344,7 +347,8 @@ impl RegistryState {
     fn insert(&mut self, name: &str, kind: Kind, contains: Contains) -> MetricId {
         let id = MetricId(self.metrics.len() as u32);
         let name: Arc<str> = name.into();
-        self.by_name.insert(name.clone(), id);
+        let known = self.by_name.insert(name.clone(), id);
+        assert!(known.is_none(), "'{name}' is defined once");
         self.metrics.push(Definition { id, name, kind, contains });
         id
     }

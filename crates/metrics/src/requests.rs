@@ -111,6 +111,7 @@ impl RequestTable {
         all.sort_by(|(a, x), (b, y)| {
             (a.is_other(), !a.failed, y.count(), a).cmp(&(b.is_other(), !b.failed, x.count(), b))
         });
+        let requests: u64 = all.iter().map(|(_, trend)| trend.count()).sum();
         let (mut rows, mut others) = (Vec::new(), BTreeMap::<RequestKind, Trend>::new());
         for (kind, trend) in all {
             if rows.len() < REQUEST_KINDS && !kind.is_other() {
@@ -122,6 +123,8 @@ impl RequestTable {
         let is_cut = !others.is_empty();
         let other = |(kind, trend): (RequestKind, Trend)| RequestResult { kind, durations: trend.into() };
         rows.extend(others.into_iter().rev().map(other));
+        let told: u64 = rows.iter().map(|row| row.durations.count()).sum();
+        assert_eq!(told, requests, "each request is in one row");
         RequestTable { rows, is_cut }
     }
 
@@ -137,6 +140,9 @@ impl RequestTable {
                 None => merged.push((nowhere, durations.as_ref().clone())),
             }
         }
+        let counted: u64 = merged.iter().map(|(_, trend)| trend.count()).sum();
+        let told: u64 = self.rows.iter().map(|row| row.durations.count()).sum();
+        assert_eq!(counted, told, "each request is in one row");
         merged.into_iter().map(|(kind, trend)| RequestResult { kind, durations: trend.into() }).collect()
     }
 

@@ -121,6 +121,7 @@ impl Trend {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         debug_assert_eq!(self.count(), count, "no value is lost or counted twice");
+        debug_assert!(self.others == 0 || self.min <= self.max, "{} to {}", self.min, self.max);
     }
 
     /// Number of values.
@@ -160,6 +161,7 @@ impl Trend {
     }
 
     fn exact_sum(&self) -> ExactSum {
+        debug_assert!(self.is_whole(), "each value other than 0 is in a bucket");
         let mut sum = ExactSum::default();
         for (side, is_negative) in [(&self.negative, true), (&self.positive, false)] {
             // Neighbouring buckets share their shift: their sums have room in one number.
@@ -214,6 +216,12 @@ impl Trend {
             }
             (low + (high - low) * share).clamp(low, high)
         })
+    }
+
+    /// Whether the buckets hold as many values as were counted. For assertions: it walks all buckets.
+    fn is_whole(&self) -> bool {
+        let count = |side: &Side| side.iter().map(|(_, bucket)| bucket.count()).sum::<u64>();
+        count(&self.negative) + count(&self.positive) == self.others
     }
 
     /// Fills in the values at these ranks (from 0) when all are sorted, in one walk.

@@ -49,7 +49,9 @@ fn read_wide(bytes: &mut &[u8]) -> Option<u128> {
 
 /// A number whose lowest bit is the sign, so that small negative ones are small, too.
 pub(crate) fn zigzag(number: i128) -> u128 {
-    (number << 1 ^ number >> (i128::BITS - 1)) as u128
+    let packed = (number << 1 ^ number >> (i128::BITS - 1)) as u128;
+    debug_assert_eq!(unzigzag(packed), number, "the reader finds what was written");
+    packed
 }
 
 /// What `zigzag` made it of.

@@ -150,6 +150,7 @@ impl RealClock {
         if self.poll_stand_in(context) {
             self.nudge(self.now());
         }
+        debug_assert!(state.hops.get() <= HOPS, "{} turns", state.hops.get());
         match state.hops.get() {
             0 => {}
             1 => {
@@ -191,6 +192,7 @@ impl RealClock {
             waker.wake();
         }
         self.shared.due.set(self.shared.timers.borrow_mut().next());
+        debug_assert!(self.shared.due.get().is_none_or(|due| due > now), "whoever was due is woken");
         self.arm_soon();
     }
 

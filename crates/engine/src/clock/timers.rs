@@ -34,9 +34,14 @@ impl Timers {
             u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 sleepers fit into memory")
         });
         let ticket = Ticket { number: self.issued, slot };
+        debug_assert!(self.slots[slot as usize].is_none(), "a free slot holds no sleeper");
         self.slots[slot as usize] = Some((ticket.number, waker));
         let earliest = self.heap.peek().is_none_or(|Reverse((first, _))| deadline < *first);
         self.heap.push(Reverse((deadline, ticket)));
+        debug_assert!(
+            self.heap.len() + self.free.len() >= self.slots.len(),
+            "whoever sleeps has a deadline in the heap"
+        );
         (ticket, earliest)
     }
 
@@ -57,6 +62,7 @@ impl Timers {
         if slot.as_ref().is_some_and(|(number, _)| *number == ticket.number) {
             *slot = None;
             self.free.push(ticket.slot);
+            debug_assert!(self.free.len() <= self.slots.len(), "a slot is freed once");
         }
     }
 
@@ -77,6 +83,7 @@ impl Timers {
             return None;
         }
         let Reverse((_, ticket)) = self.heap.pop()?;
+        debug_assert!(self.is_waiting(ticket), "`next` leaves somebody who waits in front");
         let (_, waker) = self.slots[ticket.slot as usize].take()?;
         self.free.push(ticket.slot);
         Some(waker)

@@ -73,6 +73,7 @@ impl<E: FnMut(Event)> Collector<E> {
         match report {
             Report::Made => {
                 self.workers.made += 1;
+                assert!(self.workers.made <= self.plan.planned_users(), "each planned user is made once");
                 (self.events)(Event::Making { done: self.workers.made, of: self.plan.planned_users() });
             }
             Report::Ready => {
@@ -120,6 +121,7 @@ impl<E: FnMut(Event)> Collector<E> {
         }
         let agreed = self.config.start_at.get().copied().unwrap_or_default();
         let start = agreed.max(self.clock.now() + LEAD);
+        assert!(self.started.is_none(), "the scenarios start once");
         self.config.state.set_started(start);
         self.started = Some(start);
         self.used = self.clock.process_usage();
@@ -171,6 +173,7 @@ impl<E: FnMut(Event)> Collector<E> {
         let now = self.clock.now();
         let start = self.started.unwrap_or(now);
         let PendingTick { snapshots, cut, lately, .. } = &mut self.tick;
+        debug_assert!(*cut <= now, "no snapshot reaches into the future: {cut:?}, {now:?}");
         let workers = &self.workers;
         let used = self.clock.process_usage();
         let due = (start + TICK * number).min(now);
@@ -214,6 +217,12 @@ impl<E: FnMut(Event)> Collector<E> {
         // Without an iteration there was no load either: the workers' end is what is left.
         let has_load = !is_stuck && !self.workers.loaded_until.is_zero();
         let loaded_until = if has_load { self.workers.loaded_until } else { ended };
+        assert!(loaded_until <= ended, "load until {loaded_until:?}, workers until {ended:?}");
+        let counts = self.config.state.counts();
+        assert!(
+            is_stuck || counts.started == counts.completed + counts.interrupted,
+            "each iteration that began has ended: {counts:?}"
+        );
         let ran = self.started.map_or(Duration::ZERO, |start| ended.saturating_sub(start));
         let process_cores =
             if self.started.is_some() { self.used.cores_until(&self.clock.process_usage()) } else { 0.0 };
@@ -226,7 +235,7 @@ impl<E: FnMut(Event)> Collector<E> {
             stuck_workers,
             health: Health {
                 workers: self.workers.health(),
-                counts: self.config.state.counts(),
+                counts,
                 arrivals: self.config.state.arrivals(),
                 wall: ran,
                 process_cores,

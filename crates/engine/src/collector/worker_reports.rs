@@ -36,17 +36,21 @@ impl WorkerReports {
     /// One has made its users; whether it is the last.
     pub(super) fn make_ready(&mut self) -> bool {
         self.ready += 1;
+        assert!(self.ready <= self.ended.len(), "a worker is ready once: {} of {}", self.ready, self.ended.len());
         self.ready == self.ended.len()
     }
 
     /// One could not begin.
     pub(super) fn refuse(&mut self, worker: usize) {
+        assert!(self.ended[worker].is_none(), "worker {worker} ends once");
         self.ended[worker] = Some(WorkerHealth::default());
         self.ready += 1;
     }
 
     /// One has ended at `at`, its last iteration at `loaded_until`.
     pub(super) fn end(&mut self, worker: usize, at: Duration, loaded_until: Duration, health: WorkerHealth) {
+        assert!(self.ended[worker].is_none(), "worker {worker} ends once");
+        assert!(loaded_until <= at, "the load ends before its worker: {loaded_until:?}, {at:?}");
         self.last_end = self.last_end.max(at);
         self.loaded_until = self.loaded_until.max(loaded_until);
         self.ended[worker] = Some(health);

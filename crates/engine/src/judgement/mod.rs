@@ -133,6 +133,7 @@ pub fn judge(health: &Health, facts: &Facts) -> Judgement {
     }
     let is_long = health.wall >= SHORTEST_JUDGED;
     let findings = found(health, facts, is_long);
+    debug_assert!(findings.is_sorted_by(|a, b| a.severity >= b.severity), "the worst first");
     let verdict = match findings.iter().map(|finding| finding.severity).max() {
         Some(Severity::Invalid) => Verdict::Invalid,
         Some(Severity::Suspect) => Verdict::Suspect,

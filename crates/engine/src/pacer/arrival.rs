@@ -68,6 +68,7 @@ const MAX_NS: u64 = 30 * 24 * 3600 * 1_000_000_000;
 impl Arrivals {
     /// Starts at the times of a trace, which are in order.
     pub fn trace(times: Arc<[Duration]>) -> Self {
+        assert!(times.is_sorted(), "a trace is read in order");
         let end = times.last().copied().unwrap_or_default();
         Arrivals { pieces: Vec::new(), twice_unit: 0, first: 0, order: Order::Trace { times }, end }
     }
@@ -124,7 +125,10 @@ impl Arrivals {
     /// When the integral has reached this area; none when it never does.
     fn reached(&self, area: u128) -> Option<Duration> {
         let piece = self.pieces.get(self.pieces.partition_point(|piece| piece.with < area))?;
-        Some(Duration::from_nanos(piece.begins_ns + piece.reaches(area - piece.before)))
+        debug_assert!((piece.before..=piece.with).contains(&area), "{area} in {piece:?}");
+        let at = Duration::from_nanos(piece.begins_ns + piece.reaches(area - piece.before));
+        debug_assert!(at <= self.end, "{at:?} is after the end, {:?}", self.end);
+        Some(at)
     }
 }
 
@@ -160,7 +164,10 @@ fn fits(rate: u64, lasts_ns: u64) -> bool {
 impl Piece {
     /// The first nanosecond within the piece at which its area has reached `area`.
     fn reaches(&self, area: u128) -> u64 {
-        self.correct(self.guess(area), area)
+        let at = self.correct(self.guess(area), area);
+        debug_assert!(at <= self.lasts_ns && self.has_reached(at, area), "{area} at {at} in {self:?}");
+        debug_assert!(at == 0 || !self.has_reached(at - 1, area), "{area} before {at} in {self:?}");
+        at
     }
 
     /// That nanosecond as precisely as a float has it.

@@ -61,6 +61,8 @@ pub struct Looping {
 impl Pace for Looping {
     #[inline]
     fn next(&mut self, elapsed: Duration, begun: u64) -> Next {
+        debug_assert!(self.end <= self.hard, "iterations begin until {:?}, run until {:?}", self.end, self.hard);
+        debug_assert!(self.most.is_none_or(|most| begun <= most), "{begun} of {:?}", self.most);
         if elapsed >= self.end || self.most.is_some_and(|most| begun >= most) {
             return Next::Done;
         }
@@ -85,6 +87,7 @@ pub struct Ramping {
 impl Ramping {
     /// Of the user with these spans.
     pub fn new(spans: Vec<ActiveSpan>) -> Self {
+        assert!(spans.windows(2).all(|pair| pair[0].to < pair[1].from), "none touches the next: {spans:?}");
         let mut spans = spans.into_iter();
         Ramping { now: spans.next(), spans }
     }

@@ -30,6 +30,7 @@ impl Visitors {
             self.sum += u128::from(gap(self.seed, self.gaps));
             self.gaps += 1;
         }
+        debug_assert_eq!(self.gaps, k + 1, "the sum is that of visitor {k}");
         self.sum
     }
 }
@@ -38,6 +39,7 @@ impl Visitors {
 fn gap(seed: u64, k: u64) -> u64 {
     let drawn = (mixed(seed ^ mixed(k)) >> 11) + 1;
     let uniform = drawn as f64 / (1u64 << 53) as f64;
+    debug_assert!(uniform > 0.0 && uniform <= 1.0, "{uniform} has no finite logarithm");
     (-uniform.ln() * (1u64 << FRACTION_BITS) as f64).round() as u64
 }
 

@@ -69,6 +69,7 @@ impl Ramp {
             join(&mut spans, ActiveSpan { from, to: self.end, hard: self.hard_end });
         }
         bridge(&mut spans);
+        debug_assert!(spans.iter().all(|span| span.from <= span.to && span.to <= span.hard), "{spans:?}");
         spans
     }
 
@@ -110,6 +111,7 @@ fn bridge(spans: &mut [ActiveSpan]) {
 
 /// `whole × i / n` in whole nanoseconds.
 fn part(whole: Duration, i: u64, n: u64) -> Duration {
+    debug_assert!(i <= n, "{i} of {n} changes");
     let ns = whole.as_nanos() * u128::from(i) / u128::from(n.max(1));
     Duration::from_nanos(u64::try_from(ns).expect("a part of a duration that was given in nanoseconds"))
 }

@@ -37,7 +37,9 @@ impl SharedIterations {
         let taken = self
             .next
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| (next < self.total).then(|| next + chunk(next)));
-        taken.ok().map(|first| (first, first + chunk(first)))
+        let taken = taken.ok().map(|first| (first, first + chunk(first)));
+        debug_assert!(taken.is_none_or(|(first, end)| first < end && end <= self.total), "{taken:?} of {}", self.total);
+        taken
     }
 
     /// Takes everything that is left and says how much it was.
@@ -68,6 +70,7 @@ impl IterationShare {
             self.end.set(end);
         }
         let number = self.next.get();
+        debug_assert!(number < self.end.get(), "a chunk is not empty: {number} of {}", self.end.get());
         self.next.set(number + 1);
         Some(number)
     }
@@ -75,6 +78,7 @@ impl IterationShare {
     /// Gives up what this worker holds and what no worker has taken, and says how much it was.
     pub fn take_rest(&self) -> u64 {
         let held = self.end.get() - self.next.replace(self.end.get());
+        debug_assert!(held <= LARGEST, "a worker holds one chunk: {held}");
         held + self.all.take_rest()
     }
 }

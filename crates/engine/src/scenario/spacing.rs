@@ -49,6 +49,7 @@ impl Speed {
 
     /// A recorded time at this speed.
     pub(super) fn of(self, time: Duration) -> Duration {
+        debug_assert!(self.0 > 0, "a speed is above 0");
         let ns = time.as_nanos() * u128::from(Speed::ONE.0) / u128::from(self.0);
         Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }

@@ -36,7 +36,9 @@ impl IdleUsers {
     /// Gives the iteration planned for this time to a waiting user; false when none waits.
     pub(crate) fn start_one(&self, planned: Duration) -> bool {
         let Some(slot) = self.waiting.borrow_mut().pop_front() else { return false };
+        debug_assert!(!self.closed.get(), "nothing starts after the end");
         let mut slots = self.slots.borrow_mut();
+        debug_assert!(slots[slot].job.is_none(), "whoever waits has no iteration yet");
         slots[slot].job = Some(planned);
         let waker = slots[slot].waker.take();
         drop(slots);
@@ -63,6 +65,7 @@ pub(crate) struct ArrivalPace {
 
 impl Pace for ArrivalPace {
     fn next(&mut self, _elapsed: Duration, _begun: u64) -> Next {
+        debug_assert!(!self.is_waiting, "whoever waits does not ask");
         match self.users.slots.borrow_mut()[self.slot].job.take() {
             Some(planned) => Next::Start(Turn { number: None, planned: Some(planned), hard: self.hard }),
             None if self.users.closed.get() => Next::Done,
@@ -76,6 +79,7 @@ impl Pace for ArrivalPace {
             self.users.waiting.borrow_mut().push_back(self.slot);
         }
         let mut slots = self.users.slots.borrow_mut();
+        debug_assert!(self.users.waiting.borrow().len() <= slots.len(), "each user waits in one place");
         let slot = &mut slots[self.slot];
         if slot.job.is_some() || self.users.closed.get() {
             self.is_waiting = false;

@@ -41,7 +41,7 @@ impl<F: Users> Lane<F> {
     pub(crate) fn new(worker: Rc<Worker<F>>, index: usize, plan: &LanePlan, test_start: Duration) -> Rc<Self> {
         let scenario = &plan.scenario;
         let start = test_start + scenario.start_time;
-        let is_open = matches!(plan.work, Work::Arriving { .. });
+        let is_open = plan.is_open();
         let info = ScenarioInfo {
             index,
             name: scenario.name.clone(),
@@ -64,6 +64,11 @@ impl<F: Users> Lane<F> {
         debug_assert!(
             self.worker.state.is_settled(self.worker.index, self.info.index),
             "each iteration of the scenario '{}' that began has ended and is counted",
+            self.info.name
+        );
+        debug_assert!(
+            self.worker.state.is_at_rest(self.worker.index, self.info.index),
+            "each user who worked in the scenario '{}' is free again",
             self.info.name
         );
     }
@@ -177,6 +182,8 @@ impl<F: Users> Lane<F> {
 
     /// An iteration starts `now`.
     pub(crate) fn begin(&self, member: &mut Member<F::User>, turn: Turn, now: Duration) -> (Times, Iteration) {
+        debug_assert_eq!(turn.planned.is_some(), self.is_open, "arrival rates plan their starts, and no others do");
+        debug_assert!(self.worker.state.started().is_some(), "no iteration begins before the scenarios do");
         let (worker, scenario) = (&self.worker, self.info.index);
         let in_scenario = member.begin(scenario);
         let hard = self.start + turn.hard;
@@ -185,6 +192,7 @@ impl<F: Users> Lane<F> {
         if let Some(after_start) = turn.planned {
             // A planned start is compared with the clock itself.
             (started, planned) = (worker.clock.now(), self.start + after_start);
+            debug_assert!(started >= planned, "nothing starts before its time: {started:?}, {planned:?}");
             self.record.lag(started.saturating_sub(planned), worker.clock.epoch_ns(started));
             worker.state.vu_active(worker.index, scenario, true);
             if let Some(last) = self.last_start.get() {
@@ -286,6 +294,7 @@ impl<F: Users> Lane<F> {
         let (mut late, mut starts, mut last) = (LateStarts::default(), arrivals.starts(), self.start);
         for k in (0..).map(|n| first + n * step) {
             let Some(planned) = starts.at(stripes.unscale(k)) else { break };
+            debug_assert!(self.start + planned >= last, "starts come in order: {last:?}, then {planned:?}");
             last = self.start + planned;
             let is_late = self.worker.clock.now() >= last;
             if late.is_over(is_late) {
@@ -377,6 +386,7 @@ struct Open {
 
 impl Open {
     fn new(hard: Duration, users: usize, own_max: usize, max: u64) -> Self {
+        assert!(users <= own_max && own_max as u64 <= max, "{users} users, {own_max} here, {max} on all workers");
         Open {
             idle: Rc::default(),
             hard,

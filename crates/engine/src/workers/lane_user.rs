@@ -108,6 +108,7 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
     }
 
     fn take(&mut self, turn: Option<Turn>) {
+        debug_assert!(self.member.is_none(), "one user is enough");
         self.state = State::Taking(Box::pin(Rc::clone(&self.lane).take_user()), turn);
     }
 
@@ -117,12 +118,14 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
     }
 
     fn leave(&mut self) -> Step {
+        debug_assert!(self.count.is_some(), "a user leaves once");
         self.lane.return_user(self.member.take());
         self.count.take().into_iter().for_each(|count| count(self.begun));
         Step::Return(Progress::Over(()))
     }
 
     fn begin(&mut self, turn: Turn, now: Duration) {
+        debug_assert!(matches!(self.state, State::Between), "an iteration begins when the one before has ended");
         let member = self.member.as_mut().expect("whoever begins has a user");
         let (times, iteration) = self.lane.begin(member, turn, now);
         (self.times, self.turn, self.has_waited) = (times, turn, false);
@@ -131,6 +134,7 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
     }
 
     fn end(&mut self, end: IterationEnd, context: &mut Context<'_>) -> Step {
+        debug_assert!(matches!(self.state, State::Iterating), "an iteration ends once");
         let member = self.member.as_mut().expect("whoever iterates has a user");
         self.state = State::Between;
         self.begun += 1;

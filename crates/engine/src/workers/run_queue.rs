@@ -137,11 +137,13 @@ impl Queue {
     /// Takes those whose turn is next, the first one last.
     #[inline]
     fn take_turn(&mut self, turn: &mut Vec<usize>) {
+        debug_assert!(turn.is_empty(), "a turn is over before the next one begins");
         std::mem::swap(turn, &mut self.again);
         if turn.is_empty() {
             let group = self.woken.len().min(GROUP);
             turn.extend(self.woken.drain(..group));
         }
+        debug_assert!(turn.len() <= GROUP, "{} users in a turn", turn.len());
         turn.reverse();
     }
 }
@@ -251,6 +253,7 @@ impl RunQueue {
 
     /// Adds a user, to be resumed behind those who are ready.
     pub(crate) fn add(&self, user: impl Resumable + 'static) {
+        debug_assert!(!self.is_closed.get() || self.left.get() > 0, "nobody comes after the last one has left");
         let at = self.count.replace(self.count.get() + 1);
         let woken = Arc::new(Woken {
             user: at,
@@ -262,6 +265,7 @@ impl RunQueue {
         let waker = Waker::from(Arc::clone(&woken));
         self.added.borrow_mut().push(Some(Box::new(Row { next: NextTurn::Resume, waker, woken, user })));
         self.local.queue.borrow_mut().is_woken.push(false);
+        debug_assert_eq!(self.local.queue.borrow().is_woken.len(), self.count.get(), "each user has a mark");
         self.left.set(self.left.get() + 1);
         self.local.add(at);
     }
@@ -359,6 +363,7 @@ impl RunQueue {
         }
         self.local.queue.borrow_mut().take_turn(turn);
         rows.append(&mut self.added.borrow_mut());
+        debug_assert_eq!(rows.len(), self.count.get(), "each user that was added has a row");
         turn.pop()
     }
 

@@ -208,6 +208,7 @@ impl<F: Users> Worker<F> {
 
     /// Makes the user with this number.
     pub(crate) async fn make(&self, id: u64) -> Result<Member<F::User>, CreateError> {
+        assert!(id > 0, "users are numbered from 1");
         let interrupt = Rc::new(Interrupt::new(self.clock.clone(), self.stopper.clone()));
         let context = VuContext {
             id_in_instance: id,

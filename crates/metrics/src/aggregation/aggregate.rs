@@ -73,6 +73,7 @@ impl Aggregate {
                 }
             }
         }
+        debug_assert_eq!(self.index.len(), self.sinks.len(), "the index knows each sink");
     }
 
     /// Adds what was gathered before or after the load, in `setup()` and `teardown()`: it counts, and is in no rate.
@@ -157,6 +158,7 @@ impl Aggregate {
             }
             metrics.extend(own);
         }
+        debug_assert!(metrics.is_sorted_by(|a, b| a.name <= b.name), "metrics come by name");
         let places = self.in_tree();
         let root = tree(&places, None, &definitions, duration, breakdown);
         let scenarios = if breakdown { self.scenarios(&places, &definitions, duration) } else { Vec::new() };
@@ -338,7 +340,10 @@ fn value_of(sink: &Sink, duration: Duration) -> Value {
         }
         Sink::Gauge { samples: 0, .. } => Value::Gauge { value: 0.0, min: 0.0, max: 0.0 },
         Sink::Gauge { last, min, max, .. } => Value::Gauge { value: *last, min: *min, max: *max },
-        Sink::Rate { passes, total } => Value::Rate { passes: *passes, total: *total },
+        Sink::Rate { passes, total } => {
+            debug_assert!(passes <= total, "{passes} of {total}");
+            Value::Rate { passes: *passes, total: *total }
+        }
         Sink::Trend(trend) => Value::Trend(TrendValue::from((**trend).clone())),
     }
 }

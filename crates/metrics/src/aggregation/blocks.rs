@@ -45,6 +45,8 @@ struct Block {
 impl Blocks {
     /// Adds an interval, from `from` to `to` of the run's clock, and what came in during it.
     pub fn add(&mut self, from: Duration, to: Duration, snapshots: &[Snapshot]) {
+        debug_assert!(from <= to, "{from:?} to {to:?}");
+        debug_assert!(self.blocks.last().is_none_or(|last| last.from <= from), "intervals come in order");
         let has = |metric: &MetricId| trends(snapshots, *metric).any(|trend| trend.count() > 0);
         if self.metric.is_none() {
             self.metric = MAIN.into_iter().find(has);
@@ -59,6 +61,7 @@ impl Blocks {
         if self.blocks.len() > MOST {
             self.halve();
         }
+        debug_assert!(self.blocks.len() <= MOST, "{} blocks", self.blocks.len());
     }
 
     /// All samples of the blocks that lie within these times, and from when to when they are; none without a block.

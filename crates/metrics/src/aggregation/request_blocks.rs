@@ -68,6 +68,8 @@ impl Default for RequestBlocks {
 impl RequestBlocks {
     /// Adds an interval, from `from` to `to` of the run's clock, and what came in during it.
     pub fn add(&mut self, from: Duration, to: Duration, snapshots: &[Snapshot]) {
+        debug_assert!(from <= to, "{from:?} to {to:?}");
+        debug_assert!(self.blocks.last().is_none_or(|last| last.from <= from), "intervals come in order");
         let mut rows: HashMap<Arc<SinkKey>, Coarse> = HashMap::new();
         for (key, sink) in snapshots.iter().flat_map(|snapshot| &snapshot.sinks) {
             match (&**key, sink) {
@@ -89,6 +91,7 @@ impl RequestBlocks {
         if self.blocks.len() > MOST {
             self.halve();
         }
+        debug_assert!(self.blocks.len() <= MOST, "{} blocks", self.blocks.len());
     }
 
     /// The blocks in their order.

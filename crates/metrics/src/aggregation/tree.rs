@@ -46,6 +46,7 @@ impl Level {
         let Sink::Rate { passes, total } = sink else {
             unreachable!("a check is counted as a {:?}; this is a bug", Kind::Rate)
         };
+        debug_assert!(passes <= total, "{passes} of {total} entries of '{name}' held");
         let (passes, fails) = (*passes, total - passes);
         if let Some(at) = self.check_index.get(name) {
             let known = &mut self.checks[*at];

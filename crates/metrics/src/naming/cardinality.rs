@@ -35,6 +35,7 @@ impl Sketch {
         let register = &mut self.0[hash as usize % REGISTERS];
         // The position of the first set bit among those that did not choose the register.
         let rank = ((hash / REGISTERS as u64) | (1 << (64 - REGISTERS.ilog2()))).trailing_zeros() as u8 + 1;
+        debug_assert!(u32::from(rank) <= 65 - REGISTERS.ilog2(), "a hash has no bit {rank}");
         let is_news = rank > *register;
         *register = rank.max(*register);
         is_news

@@ -43,6 +43,7 @@ impl SubMetrics {
         let id = SubMetricId(self.all.len() as u32);
         let known = *self.by_source.entry((parent, source)).or_insert(id);
         if known != id {
+            debug_assert_eq!(self.all[known.0 as usize].parent, parent, "a source names a part of one metric");
             self.all[known.0 as usize].is_detail &= is_detail;
             return known;
         }
@@ -58,6 +59,7 @@ impl SubMetrics {
         let accepts = |id: &SubMetricId| self.all[id.0 as usize].filter.accepts(tags);
         let mut found: Vec<SubMetricId> = candidates.flatten().copied().filter(accepts).collect();
         found.sort_unstable();
+        debug_assert!(found.is_sorted_by(|before, after| before < after), "a sample belongs to a part once");
         found
     }
 

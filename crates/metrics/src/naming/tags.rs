@@ -23,6 +23,7 @@ impl TagSet {
         all.reverse();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all.dedup_by(|later, kept| later.0 == kept.0);
+        debug_assert!(all.is_sorted_by(|a, b| a.0 < b.0), "each key once, in order: sets are compared pair by pair");
         TagSet(all.into())
     }
 

@@ -157,6 +157,7 @@ impl Batcher {
 
     /// Writes a record down; whether it is time to hand over.
     pub(crate) fn add(&mut self, of: RecordOf, values: &[f64], at_ns: u64) -> bool {
+        debug_assert!(values.len() < 1 << 30, "a number of values has no room in a record's first word");
         let count = (values.len() as u64) << 32;
         let head = match of {
             RecordOf::Series(number) => count | u64::from(number),
@@ -190,6 +191,15 @@ impl Batcher {
             words: std::mem::take(&mut self.words),
             samples: std::mem::take(&mut self.samples),
         };
+        debug_assert_eq!(
+            batch.records().map(|record| record.values.len() as u64).sum::<u64>(),
+            batch.samples,
+            "whoever reads the records finds each sample"
+        );
+        debug_assert!(
+            batch.records().all(|record| record.note.is_none_or(|note| (note as usize) < batch.notes.len())),
+            "the batch has the notes of its records"
+        );
         self.told.0 += batch.series.len();
         self.told.1 += batch.bundles.len();
         // A quiet second must not hold what a busy one needs.

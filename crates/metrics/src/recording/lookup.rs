@@ -74,6 +74,7 @@ impl Lookup {
         if key.is_in_tree() {
             registry.place(&key);
         }
+        assert_eq!(self.keys.len(), at as usize, "keys lie where their sinks do");
         self.keys.push(key.clone());
         self.sinks.insert(key, at);
         at

@@ -237,6 +237,7 @@ impl Recorder {
             batches.hand_over(|from| store.series_from(from), |from| store.bundles_from(from));
         }
         store.settle();
+        debug_assert_eq!(lookup.keys.len(), store.sink_count(), "each sink has a key");
         let sinks = store.take_sinks().map(|(number, sink)| (lookup.keys[number].clone(), sink)).collect();
         Snapshot { sinks, refused: self.refused.take(), cardinality }
     }

@@ -118,8 +118,14 @@ impl Store {
         self.sinks.len() as u32 - 1
     }
 
+    /// How many sinks there are.
+    pub(crate) fn sink_count(&self) -> usize {
+        self.sinks.len()
+    }
+
     /// Another series; the first of its sinks is the total of its metric.
     pub(crate) fn push(&mut self, metric: MetricId, sinks: &[u32], tags: &TagSet) -> Series {
+        debug_assert!(!sinks.is_empty(), "a series feeds the total of its metric at least");
         let kind = self.sinks[sinks[0] as usize].kind();
         let known = self.by_sinks.get(sinks).copied();
         let cell = known.unwrap_or_else(|| {
@@ -147,6 +153,10 @@ impl Store {
     }
 
     pub(crate) fn push_bundle(&mut self, members: &[Member]) -> Bundle {
+        debug_assert!(
+            members.iter().all(|member| (member.series().cell as usize) < self.cells.len()),
+            "a bundle ties series of this recorder"
+        );
         let measured = members.iter().filter_map(|member| match member {
             Member::Measured(series) => Some(series.cell),
             Member::Constant(..) => None,

@@ -64,6 +64,7 @@ impl SecondOfAgents {
 
     /// The samples of all of them. `users`: of the same agents, second by second.
     pub fn into_snapshot(mut self, users: &mut AgentUsers) -> Snapshot {
+        assert_eq!(self.index.len(), self.sinks.len(), "the index knows each sink");
         let told = std::mem::take(&mut self.told);
         let silent = users.0.iter().filter(|(agent, _)| !told.contains_key(agent));
         let kept: f64 = silent.map(|(_, users)| users).sum();

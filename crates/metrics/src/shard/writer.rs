@@ -46,6 +46,10 @@ impl ShardWriter {
         }
         shard.sinks = sinks.iter().map(|(number, sink)| (*number, SinkEntry::from(&**sink))).collect();
         self.tell(&mut shard);
+        assert!(
+            shard.sinks.iter().all(|(number, _)| *number < self.told.keys),
+            "whoever reads this shard knows what its samples belong to"
+        );
         shard
     }
 
@@ -62,6 +66,7 @@ impl ShardWriter {
             return *number;
         }
         let number = self.keys.len() as u32;
+        debug_assert_eq!(self.numbers.len(), self.keys.len(), "each key has one number");
         self.numbers.insert(key.clone(), number);
         self.keys.push((key.clone(), None));
         number

@@ -34,6 +34,7 @@ pub(crate) struct SparseTrend {
 
 impl From<&Trend> for ExactTrend {
     fn from(trend: &Trend) -> ExactTrend {
+        debug_assert!(trend.is_whole(), "each value other than 0 is in a bucket");
         let of = |side: &Side| PackedBuckets::of(side.iter());
         ExactTrend {
             zeros: trend.zeros,

@@ -44,6 +44,7 @@ impl Trend {
             return None;
         }
         let (lower, upper) = ranks(samples, percent / 100.0);
+        debug_assert!(lower < upper && upper <= samples + 1, "ranks {lower} to {upper} of {samples}");
         let mut wanted = [(lower.saturating_sub(1), 0.0), (upper - 1, 0.0)];
         self.order_statistics(&mut wanted);
         let value = |rank: u64| match rank {

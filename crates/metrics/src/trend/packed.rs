@@ -29,7 +29,9 @@ impl PackedBuckets {
     pub(super) fn of(buckets: impl Iterator<Item = (u32, Bucket)>) -> PackedBuckets {
         let (mut bytes, mut before) = (Vec::new(), 0);
         for (key, bucket) in buckets {
+            debug_assert!(bytes.is_empty() || key > before, "buckets come by magnitude: {before}, then {key}");
             let (count, sum) = (bucket.count(), bucket.significands(key));
+            debug_assert!(count > 0, "a bucket without samples is left out");
             let base = base(key, count);
             let millionths = (as_f64(sum) * step(key) * 1e6).round();
             let millionths = if millionths < MOST { millionths as i64 - base } else { 0 };

@@ -32,6 +32,7 @@ impl Bucket {
     /// Adds a sample.
     #[inline]
     pub(super) fn add(&mut self, rest: u64) {
+        debug_assert!(rest <= bucket::rest(u64::MAX), "the rest is what its bucket does not tell: {rest}");
         self.0 = self.0.wrapping_add(1 << COUNT_SHIFT | u128::from(rest));
     }
 

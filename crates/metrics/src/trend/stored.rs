@@ -44,6 +44,8 @@ impl Trend {
                 places.push((number, bucket::place(mean)));
             }
         }
+        debug_assert_eq!(seen, self.count(), "each sample is in a bucket");
+        debug_assert!(places.is_sorted_by(|before, after| before.0 < after.0), "buckets come from the lowest up");
         places
     }
 

@@ -114,6 +114,7 @@ impl Thresholds {
                 verdict.crossed.push(group.key.clone());
             }
         }
+        debug_assert!(!verdict.abort || !verdict.crossed.is_empty(), "a run ends early by a threshold that has a name");
         verdict
     }
 
@@ -168,7 +169,10 @@ fn left_side(aggregation: Aggregation, sink: &Sink, aside: f64, elapsed: Duratio
     match (aggregation, sink) {
         (Aggregation::Count, Sink::Counter { sum, .. }) => sum.value(),
         (Aggregation::Rate, Sink::Counter { sum, .. }) => per_second(sum.value() - aside, elapsed),
-        (Aggregation::Rate, Sink::Rate { passes, total }) => *passes as f64 / *total as f64,
+        (Aggregation::Rate, Sink::Rate { passes, total }) => {
+            debug_assert!(*total > 0 && passes <= total, "only what has samples is judged: {passes} of {total}");
+            *passes as f64 / *total as f64
+        }
         (Aggregation::Value, Sink::Gauge { last, .. }) => *last,
         (Aggregation::Avg, Sink::Trend(trend)) => trend.avg(),
         (Aggregation::Min, Sink::Trend(trend)) => trend.min(),
