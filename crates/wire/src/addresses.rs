@@ -57,6 +57,7 @@ pub fn parse_local_ips(text: &str) -> Result<Vec<IpAddr>, String> {
     let mut found = Vec::new();
     for item in text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
         let (from, to, v4) = local_range(item)?;
+        assert!(from <= to, "a range is read with its lower end first: {from} to {to}");
         if (to - from).saturating_add(found.len() as u128) >= MOST_LOCAL_IPS {
             return Err(format!(
                 "local IPs: {item} makes more than {MOST_LOCAL_IPS} addresses; give the addresses this machine has"

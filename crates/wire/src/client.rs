@@ -305,6 +305,7 @@ impl Client {
             recent.remove(0);
         }
         recent.push(origin.clone());
+        debug_assert!(recent.len() <= RECENT, "{} origins are remembered", recent.len());
         Ok(origin)
     }
 

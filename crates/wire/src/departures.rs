@@ -54,6 +54,7 @@ impl Checker {
 
     /// Whether this request is to be checked.
     pub(crate) fn is_due(&self) -> bool {
+        debug_assert!(self.left.get() > 0, "a turn is counted down once");
         let left = self.left.get() - 1;
         self.left.set(if left == 0 { self.all.every } else { left });
         left == 0

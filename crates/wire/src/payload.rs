@@ -216,9 +216,11 @@ impl Segment {
                     &buffer[..n]
                 }
             };
+            debug_assert!(!piece.is_empty(), "a segment that goes on has bytes at {offset} of {len}");
             take(piece);
             offset += piece.len() as u64;
         }
+        debug_assert_eq!(offset, len, "a segment has as many bytes as it says");
         Ok(())
     }
 }

@@ -81,6 +81,7 @@ impl<T: Clone> Recent<T> {
             return;
         }
         let at = self.oldest.get();
+        debug_assert!(at < KEPT && kept.len() == KEPT, "place {at} of {}", kept.len());
         kept[at] = value;
         self.last.set(at);
         self.oldest.set((at + 1) % KEPT);

@@ -1,4 +1,6 @@
 //! Makes the shards of a run: tells each name once.
+//!
+//! Whoever reads all shards of a writer in order knows what every sample belongs to: names come no later than the first sample of theirs.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;

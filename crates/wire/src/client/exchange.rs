@@ -251,6 +251,7 @@ pub(crate) async fn attempt_http2(
     (seat, start): (Seat, Tick),
     hop: &mut Exchange,
 ) -> Option<Marks> {
+    debug_assert!(start >= out.asked, "a connection is had after it was asked for");
     hop.timings.blocked = start.since(out.asked);
     let shared = seat.shared();
     let info = shared.info();
@@ -394,6 +395,11 @@ impl Exchange {
             (Some(first), _, Err(_)) => outcome.ended.since(first),
             _ => Duration::ZERO,
         };
+        debug_assert!(
+            self.timings.duration() <= outcome.ended.since(start),
+            "the steps of an exchange are parts of it: {:?}",
+            self.timings
+        );
         self.ended_at = io.stamps.to_wall(outcome.ended);
     }
 }

@@ -368,6 +368,11 @@ impl Http2Call {
 
     /// Hands over what the windows allow.
     fn push(&mut self) {
+        debug_assert_eq!(
+            self.unsent,
+            self.queue.iter().map(Bytes::len).sum::<usize>(),
+            "what waits for the windows is in the queue"
+        );
         let Some(id) = self.id.filter(|_| !self.has_ended) else { return };
         let mut session = self.slot.shared.session();
         if session.stream(id).end.is_some() {

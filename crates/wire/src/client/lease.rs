@@ -141,6 +141,7 @@ impl<'a> Leased<'a> {
         let (start, place) = (self.start, &mut hop.outcome);
         let parties = &mut Parties { connection: &mut connection, io, head: head.bytes, work: &out.work, place };
         let outcome = self.transaction.outcome(end, start, parties);
+        debug_assert!(start >= out.asked, "a connection is had after it was asked for");
         hop.timings.blocked = start.since(out.asked);
         // Before the counts are taken over: it looks at what was sent.
         let again = out.deserves_another_try(hop, &outcome, &connection);

@@ -103,7 +103,9 @@ impl WebSocket {
         let mut upload = Upload::new(&self.queue[self.written..], &[]);
         let sent = self.connection.transport.poll_send(cx, &self.worker.io.buffers, &mut upload);
         self.written += upload.head_taken();
+        debug_assert!(self.written <= self.queue.len(), "{} of {} bytes", self.written, self.queue.len());
         ready!(sent).map_err(|error| failure_map::transport(error, Step::Send))?;
+        debug_assert_eq!(self.written, self.queue.len(), "what is flushed is with the kernel");
         self.is_flushing = false;
         self.written = 0;
         self.queue.clear();

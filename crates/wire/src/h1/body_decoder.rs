@@ -162,6 +162,7 @@ impl BodyDecoder {
     /// and no more than is missing.
     pub fn skip(&mut self, bytes: u64) -> bool {
         let BodyState::Length(left) = self.state else { unreachable!("only a body of known length is skipped") };
+        debug_assert!(bytes <= left, "no more is dropped than is missing: {bytes} of {left}");
         self.state = if left == bytes { BodyState::Done } else { BodyState::Length(left - bytes) };
         self.is_done()
     }
@@ -189,6 +190,8 @@ impl BodyDecoder {
         let mut at = 0;
         while at < input.len() && !self.is_done() {
             let taken = self.take(&input[at..])?;
+            debug_assert!(taken.consumed > 0, "a body that goes on takes what comes");
+            debug_assert!(taken.data.end <= taken.consumed, "{taken:?}");
             if !taken.data.is_empty() {
                 sink(&input[at..][taken.data]);
             }
@@ -198,6 +201,7 @@ impl BodyDecoder {
     }
 
     fn take_data(&mut self, at: usize, end: usize, left: u64) -> Taken {
+        debug_assert!(left > 0 && at < end, "a run of data that is over: {left} left, {at} of {end}");
         let room = end - at;
         let run = usize::try_from(left).map_or(room, |left| left.min(room));
         let rest = left - run as u64;

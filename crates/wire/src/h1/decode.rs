@@ -298,6 +298,7 @@ impl ResponseReader {
         });
         let consumed = fed.map_err(|error| error.to_string())?;
         if !decoder.is_done() {
+            debug_assert_eq!(consumed, input.len(), "a body that goes on takes all that came");
             return Ok(Fed::More);
         }
         self.finish(place);
@@ -320,6 +321,10 @@ impl ResponseReader {
 
     #[inline]
     fn done(&mut self, facts: &Facts, head: Bytes, body: Body, place: &mut Place) {
+        debug_assert!(
+            !matches!((&body, facts.length), (Body::Kept(body), Some(length)) if body.len() as u64 != length),
+            "a body that is kept is as long as its head says"
+        );
         let delimited = facts.chunked || facts.length.is_some() || matches!(body, Body::None);
         *place = Ok(answer(facts, head, body));
         let keep_alive = facts.keep_alive && delimited;

@@ -55,6 +55,7 @@ impl DynamicTable {
         {
             self.size -= oldest.text.len() + 32;
         }
+        debug_assert!(self.size <= allowed, "{} bytes of {allowed}", self.size);
     }
 
     /// A field larger than the table empties it.
@@ -66,6 +67,12 @@ impl DynamicTable {
             self.size += size;
             self.entries.push_front(entry);
         }
+        debug_assert!(self.size <= self.max, "{} bytes of {}", self.size, self.max);
+        debug_assert_eq!(
+            self.size,
+            self.entries.iter().map(|entry| entry.text.len() + 32).sum::<usize>(),
+            "both sides have to count alike"
+        );
     }
 
     /// The field at this place, from 0 on.

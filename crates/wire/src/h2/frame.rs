@@ -59,6 +59,7 @@ impl FrameHead {
 }
 
 pub(super) fn push_head(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, len: usize) {
+    debug_assert!(len < 1 << 24 && stream <= u32::MAX >> 1, "{len} bytes on stream {stream}");
     let [_, a, b, c] = (len as u32).to_be_bytes();
     let [d, e, f, g] = stream.to_be_bytes();
     out.extend_from_slice(&[a, b, c, kind, flags, d, e, f, g]);
@@ -66,6 +67,7 @@ pub(super) fn push_head(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, len
 
 /// A frame whose payload is one number: RST_STREAM, WINDOW_UPDATE.
 pub(super) fn push_number(out: &mut Vec<u8>, kind: u8, stream: u32, number: u32) {
+    debug_assert!(kind != WINDOW_UPDATE || (1..=u32::MAX >> 1).contains(&number), "a window opens by {number}");
     push_head(out, kind, 0, stream, 4);
     out.extend_from_slice(&number.to_be_bytes());
 }

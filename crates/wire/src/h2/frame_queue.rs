@@ -61,6 +61,11 @@ impl FrameQueue {
 
     /// Fills in what comes next; how many parts.
     pub(crate) fn parts<'s>(&'s self, out: &mut [IoSlice<'s>]) -> usize {
+        debug_assert_eq!(
+            self.len,
+            self.bytes.len() - self.start + self.content.iter().map(|(_, content)| content.len()).sum::<usize>(),
+            "the queue knows how long it is"
+        );
         let (mut at, mut filled) = (self.start, 0);
         let mut push = |part: &'s [u8]| {
             if !part.is_empty() && filled < out.len() {

@@ -67,6 +67,7 @@ impl FieldEncoder {
             self.kept.retain(|kept| kept.number != number && kept.changes == before);
             self.kept.truncate(KEPT - 1);
             self.kept.push_front(KeptBlock { number, changes: before, block: out[start..].into() });
+            debug_assert!(self.kept.len() <= KEPT, "{} heads are kept", self.kept.len());
         }
     }
 
@@ -102,6 +103,7 @@ impl FieldEncoder {
 /// A number that begins in the last bits of a byte, whose first bits are given (RFC 7541 5.1).
 fn push_number(out: &mut Vec<u8>, bits: u32, first: u8, number: usize) {
     let most = (1usize << bits) - 1;
+    debug_assert!(usize::from(first) & most == 0, "the first bits {first:#x} leave {bits} for the number");
     if number < most {
         return out.push(first | number as u8);
     }
@@ -118,7 +120,9 @@ fn push_text(out: &mut Vec<u8>, text: &[u8]) {
     let coded = huffman::encoded_len(text);
     if coded < text.len() {
         push_number(out, 7, 0x80, coded);
+        let start = out.len();
         huffman::encode(text, out);
+        debug_assert_eq!(out.len() - start, coded, "a text is as long as was said in front of it");
     } else {
         push_number(out, 7, 0, text.len());
         out.extend_from_slice(text);

@@ -121,6 +121,7 @@ pub(super) fn encode(input: &[u8], out: &mut Vec<u8>) {
             out.push((bits >> have) as u8);
         }
     }
+    debug_assert!(have < 8, "whole bytes are out: {have} bits are left");
     if have > 0 {
         out.push((bits << (8 - have)) as u8 | 0xff >> have);
     }

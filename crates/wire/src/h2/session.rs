@@ -136,6 +136,7 @@ impl Http2Session {
     pub(crate) fn open(&mut self, head: &Http2Head, is_whole: bool, asked: Asked<'_>, slot: usize) -> u32 {
         debug_assert!(self.is_open() && self.has_room(), "the peer allows one more stream");
         let id = self.next_stream;
+        debug_assert!(!id.is_multiple_of(2) && id <= LAST_STREAM, "streams of a client have odd numbers: {id}");
         self.next_stream += 2;
         debug_assert!(self.streams.last().is_none_or(|last| last.id < id), "streams lie in the order of their numbers");
         let Http2Session { queue, encoder, peer, .. } = self;
@@ -205,6 +206,7 @@ impl Http2Session {
     /// What the queue gave away up to this place is with the kernel now.
     pub(crate) fn note_sent(&mut self, up_to: u64) {
         debug_assert!(up_to <= self.queue.put_total(), "{up_to} bytes of {}", self.queue.put_total());
+        debug_assert!(self.unsent.iter().is_sorted_by_key(|(end, _)| *end), "requests end in the order of the queue");
         let mut now = None;
         while let Some((_, id)) = self.unsent.pop_front_if(|(end, _)| *end <= up_to) {
             if let Some(at) = self.place(id) {
@@ -250,6 +252,7 @@ impl Http2Session {
         for id in touched.drain(..) {
             let Some(at) = self.place(id) else { continue };
             let stream = &mut self.streams[at];
+            debug_assert!(stream.is_touched, "a read brings something for a stream once");
             stream.is_touched = false;
             match stream.first {
                 None => stream.first = Some(moment),
@@ -297,6 +300,7 @@ impl Http2Session {
 
 /// Sets the length of the head frame that begins at `start`, and cuts it where it is longer than a frame may be.
 fn fit_head(out: &mut Vec<u8>, start: usize, max_frame: usize, id: u32) {
+    debug_assert!(max_frame >= DEFAULT_MAX_FRAME, "no peer may allow less than {max_frame} bytes");
     let block = start + HEAD;
     let len = out.len() - block;
     let set_len = |out: &mut Vec<u8>, len: usize| {

@@ -129,6 +129,7 @@ impl OpenStream {
     }
 
     pub(super) fn take_head(&mut self, head: AnswerHead, is_all: bool) {
+        debug_assert!(!self.has_head, "stream {} has one head, and then trailers", self.id);
         let has_no_content = self.is_bodiless || head.status == 204 || head.status == 304;
         self.content.declared = head.declared.filter(|_| !has_no_content);
         self.has_head = true;
@@ -154,6 +155,10 @@ impl StreamContent {
 
     /// Why the stream cannot go on, if it cannot: more came than was declared, or than there is room for.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), StreamEnd> {
+        debug_assert!(
+            self.pieces.is_empty() || self.keep == Keep::Pieces,
+            "content is put together or comes in pieces"
+        );
         self.length += bytes.len() as u64;
         if self.keep != Keep::Count
             && let Err(why) = self.held.grow(bytes.len())
@@ -216,6 +221,12 @@ impl ReceiveWindow {
 
     pub(super) fn release(&mut self, bytes: usize) {
         self.released += bytes as u32;
+        debug_assert!(
+            self.left + i64::from(self.released) <= i64::from(WINDOW),
+            "no more is given back than was taken: {} of {}",
+            self.released,
+            self.left
+        );
     }
 
     /// What the peer has to be told, once it is much.

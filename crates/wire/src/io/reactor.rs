@@ -95,6 +95,7 @@ impl Direction {
     /// An attempt left something.
     #[inline]
     pub(super) fn note_rest(&self) {
+        debug_assert!(self.in_a_row.get() < IN_A_ROW, "others had their turn after {IN_A_ROW} reads");
         self.in_a_row.set(self.in_a_row.get() + 1);
     }
 
@@ -212,6 +213,7 @@ impl Reactor {
         if index == registered.places.len() {
             registered.places.push(None);
         }
+        debug_assert!(registered.places[index].is_none(), "a free place has no socket");
         registered.places[index] = Some(Rc::clone(&registration));
         Ok(registration)
     }

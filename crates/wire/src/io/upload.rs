@@ -69,6 +69,7 @@ impl<'a> Upload<'a> {
     /// One that was written up to the cursor.
     #[inline]
     pub(crate) fn at(head: &'a [u8], segments: &'a [Segment], Cursor { part, offset }: Cursor) -> Upload<'a> {
+        debug_assert!(part <= segments.len() + 1, "part {part} of a request of {}", segments.len() + 1);
         Upload { head, segments, part, offset }
     }
 

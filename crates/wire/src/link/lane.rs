@@ -38,6 +38,7 @@ pub(crate) struct Lane {
 
 impl Lane {
     pub(crate) fn new(settings: &LinkSettings, rate: Option<Bandwidth>, seed: u64) -> Lane {
+        assert!((0.0..1.0).contains(&settings.loss), "a share from 0 up to 1: {}", settings.loss);
         Lane {
             rate,
             delay: settings.latency / 2,
@@ -77,6 +78,7 @@ impl Lane {
         if self.loss > 0.0 && self.random.f64() < 1.0 - (1.0 - self.loss).powi(packets) {
             arrival += self.repeat;
         }
+        debug_assert!(arrival >= end, "bytes arrive after the line has carried them");
         arrival
     }
 }

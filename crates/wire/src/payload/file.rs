@@ -82,6 +82,7 @@ impl FileRange {
     /// The bytes from `start` up to `end` of this range; `None` when that is not inside of it.
     pub fn slice(&self, start: u64, end: u64) -> Option<FileRange> {
         let inside = start <= end && end <= self.len;
+        debug_assert!(self.start + self.len <= self.file.len, "a range lies within its file: {self:?}");
         inside.then(|| FileRange { file: Arc::clone(&self.file), start: self.start + start, len: end - start })
     }
 

@@ -27,6 +27,7 @@ impl Repeat {
         let pattern = if pattern.is_empty() { Bytes::from_static(&[0]) } else { pattern };
         let wanted = usize::try_from(total).map_or(PIECE, |total| total.min(PIECE));
         let block = if pattern.len() >= wanted { pattern } else { block(pattern, wanted) };
+        debug_assert!(!block.is_empty() && block.len() >= wanted, "{} bytes of {wanted}", block.len());
         Repeat { block, phase: 0, len: total }
     }
 

@@ -110,8 +110,10 @@ impl Outbox {
         len: usize,
         encrypt: impl FnOnce(&mut [u8]) -> Result<usize, EncryptError>,
     ) -> Result<(), rustls::Error> {
+        debug_assert!(len <= RECORD, "a record has {RECORD} bytes at most: {len}");
         let written = encrypt(self.room(buffers, len + RECORD_EXTRA));
         self.end += written.map_err(|error| rustls::Error::General(error.to_string()))?;
+        debug_assert!(self.start <= self.end && self.end <= self.bytes.len(), "{} to {}", self.start, self.end);
         Ok(())
     }
 

@@ -218,6 +218,7 @@ impl Decoder {
     }
 
     fn begin(&mut self, header: Header) {
+        debug_assert!(self.frame.is_none(), "a frame begins when the one before has ended");
         self.frame = Some(Under { header, taken: 0 });
         let compressed = header.compressed;
         match header.opcode {
@@ -300,7 +301,8 @@ impl Decoder {
 
     /// The frame under way is complete.
     fn end_frame(&mut self) -> Result<Option<Done>, Violation> {
-        let Under { header, .. } = self.frame.take().expect("a frame is under way");
+        let Under { header, taken } = self.frame.take().expect("a frame is under way");
+        debug_assert_eq!(taken, header.len, "a frame ends with its last byte");
         if header.opcode.is_control() {
             return Ok(Some(Done::Control(header.opcode)));
         }

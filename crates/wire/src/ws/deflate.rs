@@ -55,6 +55,7 @@ pub(super) struct Deflater {
 
 impl Deflater {
     pub(super) fn new(window: Window, takes_over: bool) -> Deflater {
+        debug_assert!((8..=15).contains(&window), "handshakes agree on 8 to 15 bits: {window}");
         Deflater { state: None, window, takes_over }
     }
 
@@ -106,6 +107,7 @@ pub(super) struct Inflater {
 
 impl Inflater {
     pub(super) fn new(window: Window, takes_over: bool) -> Inflater {
+        debug_assert!((8..=15).contains(&window), "handshakes agree on 8 to 15 bits: {window}");
         Inflater { state: None, window: window.max(SMALLEST), takes_over, ended: false }
     }
 

@@ -111,6 +111,7 @@ pub(super) fn append(
     key: Option<[u8; 4]>,
     payload: &[u8],
 ) {
+    debug_assert!(!opcode.is_control() || fin && payload.len() <= MAX_CONTROL, "a control frame is short and whole");
     let (mut head, mut size) = ([0; MAX_HEADER], 2);
     head[0] = u8::from(fin) << 7 | u8::from(compressed) << 6 | opcode as u8;
     head[1] = u8::from(key.is_some()) << 7;

@@ -399,6 +399,7 @@ impl Transaction {
     pub(crate) fn outcome(&mut self, end: End, start: Tick, parties: &mut Parties<'_>) -> Outcome {
         let Parties { connection, io, place, .. } = parties;
         let sent_at = self.sending.sent_at();
+        debug_assert!(sent_at.is_none_or(|sent| sent >= start), "a request is sent after it began");
         let nothing_sent = self.sending.unsent().is_some_and(|unsent| unsent.written.is_at_start());
         let (first, last) = match self.receiving {
             Receiving::Nothing => (None, None),
@@ -421,6 +422,7 @@ impl Transaction {
                 (false, Marks::default(), None)
             }
         };
+        debug_assert!(!keep || place.is_ok(), "a connection goes on behind a response, and behind nothing else");
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
         if self.is_checked

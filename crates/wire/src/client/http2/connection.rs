@@ -231,6 +231,7 @@ impl SharedConnection {
     /// that steps in is woken behind the users that are ready, and writes for all of them.
     pub(crate) fn holds_back(&self) -> bool {
         let held_back = self.held_back.get() + 1;
+        debug_assert!(held_back <= TOGETHER, "{held_back} requests are held back");
         if self.streams.get() < MANY_STREAMS || held_back == TOGETHER {
             return false;
         }
@@ -308,6 +309,7 @@ impl Slot {
         } else {
             waiting[at] = taken
         }
+        debug_assert_eq!(waiting.iter().flatten().count(), shared.streams.get(), "each request has a place of its own");
         drop(waiting);
         let timer = shared.timers.borrow_mut().pop().unwrap_or_default();
         Slot { shared, at, timer }

@@ -218,6 +218,8 @@ impl Http2Pool {
     fn seat(self: &Rc<Self>, open: Rc<Open>) -> Seat {
         let pool = self.limits.is_some().then(|| Rc::clone(self));
         open.taken.set(open.taken.get() + usize::from(pool.is_some()));
+        let most = self.limits.and_then(|limits| limits.streams).unwrap_or(usize::MAX);
+        debug_assert!(open.taken.get() <= most, "{} places of {most} are taken", open.taken.get());
         Seat { open, pool }
     }
 

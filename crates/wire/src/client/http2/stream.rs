@@ -233,6 +233,11 @@ impl<'a> Stream<'a> {
     }
 
     fn body(&self, status: u16, length: u64, content: Vec<u8>) -> Body {
+        debug_assert!(
+            !matches!(self.body_use, BodyUse::Keep) || content.len() as u64 == length,
+            "what came is kept: {} of {length} bytes",
+            content.len()
+        );
         match self.body_use {
             _ if self.is_bodiless || status == 204 || status == 304 => Body::None,
             BodyUse::Keep => Body::Kept(Content::from(Bytes::from(content))),

@@ -47,6 +47,7 @@ impl<'a> StreamUpload<'a> {
                 break;
             }
             let piece = self.next(allowed)?;
+            debug_assert!(!piece.is_empty() && piece.len() <= allowed, "{} bytes of {allowed}", piece.len());
             self.left -= piece.len() as u64;
             session.send(id, piece, self.left == 0);
         }
