@@ -221,6 +221,7 @@ impl Agent {
 
     /// The test is loaded and the virtual users are made.
     pub fn prepared(&mut self, users: u64) {
+        assert!(self.progress.users.is_none(), "users are made once");
         self.progress.users = Some(users);
         self.say(Report::Prepared { users });
     }
@@ -233,6 +234,10 @@ impl Agent {
 
     /// The scenarios have begun, so long after the instant.
     pub fn started(&mut self, late: Ns) {
+        assert!(
+            self.start.is_some() && self.progress.late.is_none(),
+            "scenarios begin once, and not before their instant"
+        );
         self.progress.late = Some(late);
         self.say(Report::Started { late });
     }
@@ -245,6 +250,7 @@ impl Agent {
 
     /// The next frame is kept and may be sent.
     pub fn closed_frame(&mut self) {
+        assert!(self.progress.outcome.is_none(), "no frame is closed after the end");
         self.closed += 1;
     }
 
@@ -255,6 +261,7 @@ impl Agent {
 
     /// Its part is over; all frames are closed.
     pub fn ended(&mut self, outcome: Vec<u8>) {
+        assert!(self.progress.outcome.is_none(), "a part ends once");
         self.progress.outcome = Some(outcome);
     }
 

@@ -46,6 +46,7 @@ impl Sights {
             self.0.remove(0);
         }
         self.0.push(Sight { lead: Lead { ns, bound }, at: returned });
+        debug_assert!(self.0.len() <= KEPT, "{} sights", self.0.len());
     }
 
     /// What is known for a moment of our clock; none without a sight.

@@ -51,6 +51,12 @@ impl FrameStore {
             FramePlace::Memory(AgentFrame::Second(second).to_bytes())
         };
         let mut inner = self.lock();
+        assert!(inner.messages.is_empty(), "seconds come before files of messages");
+        let last = inner.places.iter().rev().find_map(|place| match place {
+            FramePlace::Journal(at, _) => Some(*at),
+            FramePlace::Memory(_) | FramePlace::Messages(..) => None,
+        });
+        assert!(last.zip(at).is_none_or(|(last, at)| last < at), "a journal grows: {last:?}, then {at:?}");
         (0..skipped).for_each(|_| inner.places.push(in_memory(Vec::new())));
         inner.places.push(match at {
             Some(at) => FramePlace::Journal(at, live.clone()),

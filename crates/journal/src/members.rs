@@ -138,6 +138,8 @@ impl Members {
             end = end.max(reached);
             snapshots.push(second.into_snapshot(&mut self.users));
         }
+        let left = self.pending.keys().next();
+        assert!(left.is_none_or(|number| *number > self.passed_on), "second {left:?} comes too late");
         (end, snapshots)
     }
 

@@ -48,14 +48,18 @@ pub struct MergedParts {
 /// What these journals come to; the error says why they are no parts of one test.
 pub fn join(given: Vec<GivenJournal>) -> Result<MergedParts, String> {
     let mut parts = OpenPart::all(given)?;
+    assert!(!parts.is_empty(), "whoever joins parts has some");
+    assert!(parts.windows(2).all(|pair| pair[0].part.index < pair[1].part.index), "each part once, in order");
     let registry = Registry::new();
     let mut merge = Merge::new(&parts[0].head, &registry);
     let mut members = Members::new(parts[0].part.of, &registry);
-    let mut reached = Duration::ZERO;
+    let (mut reached, mut last) = (Duration::ZERO, 0);
     loop {
         parts.iter_mut().for_each(OpenPart::advance);
         let next = parts.iter().filter_map(|part| part.next.as_ref().map(|(number, _)| *number)).min();
         let Some(number) = next else { break };
+        assert!(number > last, "seconds are joined in order: {last}, then {number}");
+        last = number;
         parts.iter_mut().for_each(|part| part.give(number, &mut members));
         let (end, samples) = members.pass_on(number);
         let end = end.max(reached);

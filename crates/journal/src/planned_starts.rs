@@ -54,6 +54,7 @@ fn integral(first: u64, stages: &[Stage], from: Duration, to: Duration) -> f64 {
         }
         (at, height) = (at + length, target);
     }
+    debug_assert!(area.is_finite() && area >= 0.0, "a rate is not below 0: {area} starts");
     area
 }
 

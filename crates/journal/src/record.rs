@@ -99,6 +99,8 @@ pub struct IntervalTimes {
 impl IntervalTimes {
     /// Start and end of the interval, and of the scenarios so far.
     pub fn new(interval: (Duration, Duration), scenarios: (Duration, Duration)) -> IntervalTimes {
+        assert!(interval.0 <= interval.1, "an interval ends after its start: {interval:?}");
+        assert!(scenarios.0 <= scenarios.1, "scenarios end after their start: {scenarios:?}");
         let ns = |(from, to): (Duration, Duration)| (from.as_nanos() as u64, to.as_nanos() as u64);
         IntervalTimes { interval_ns: ns(interval), scenarios_ns: ns(scenarios) }
     }

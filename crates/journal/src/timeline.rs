@@ -118,6 +118,7 @@ impl Timeline {
         self.blocks.add(from, to, samples);
         self.requests.iter_mut().for_each(|requests| requests.add(from, to, samples));
         self.fared.push(None);
+        assert_eq!(self.fared.len(), self.seconds.intervals().len(), "each interval has its place in every column");
     }
 
     /// The scenarios start at this time of the engine's clock.

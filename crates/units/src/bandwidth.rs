@@ -37,6 +37,7 @@ impl Bandwidth {
 
     /// How long this many bytes take.
     pub fn time_of(self, bytes: usize) -> Duration {
+        debug_assert!(self.0 >= LEAST_BITS, "slower ones are refused: {}", self.0);
         Duration::from_secs_f64(bytes as f64 * 8.0 / self.0)
     }
 

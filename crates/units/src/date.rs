@@ -19,6 +19,7 @@ pub fn rfc3339_at(epoch_s: i64) -> Option<String> {
 
 fn shown(moment: OffsetDateTime) -> String {
     let (year, month, day) = (moment.year(), u8::from(moment.month()), moment.day());
+    debug_assert!((0..=9999).contains(&year), "the form has four digits for the year {year}");
     let (hour, minute, second) = moment.to_hms();
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }

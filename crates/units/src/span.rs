@@ -210,6 +210,7 @@ impl fmt::Display for Span {
 /// `ns / unit` with as many decimals as there are.
 fn decimal(ns: u64, unit: u64) -> String {
     let digits = unit.ilog10() as usize;
+    debug_assert_eq!(10_u64.pow(unit.ilog10()), unit, "what is behind the point is counted in tenths");
     let text = format!("{}.{:0digits$}", ns / unit, ns % unit);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

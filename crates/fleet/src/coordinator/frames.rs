@@ -29,6 +29,8 @@ impl FrameQueue {
     pub fn pop(&mut self) -> Option<(u64, Vec<u8>)> {
         let content = self.early.remove(&self.next)?;
         self.next += 1;
+        let early = self.early.keys().next();
+        debug_assert!(early.is_none_or(|early| *early >= self.next), "frame {early:?} was passed on: {}", self.next);
         Some((self.next - 1, content))
     }
 

@@ -165,6 +165,7 @@ impl Coordinator {
         let Some(index) = self.links.remove(&link) else { return };
         let is_running = matches!(self.phase, Phase::Running(_));
         let Some(seat) = &mut self.seats[index as usize] else { return };
+        debug_assert_eq!(seat.link, Some(link), "a seat knows its connection");
         seat.link = None;
         seat.gone_since = Some(now);
         if seat.stage < Stage::Ended && self.phase != Phase::Over {

@@ -96,6 +96,7 @@ impl Coordinator {
             self.outbox.tell(Event::Back { index, name, after: now.saturating_sub(gone) });
         }
         self.links.insert(link, index);
+        debug_assert!(self.links.len() <= self.seats.len(), "a seat has one connection");
         self.seats[index as usize] = Some(seat);
         let welcome = Order::Welcome {
             run: self.setup.run,

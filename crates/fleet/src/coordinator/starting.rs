@@ -116,6 +116,7 @@ impl Coordinator {
     /// What `setup()` returned, as JSON, goes to all agents; then they start.
     pub fn hand_out(&mut self, data: Option<String>) {
         if self.phase == Phase::SettingUp {
+            assert!(self.data.is_none(), "`setup()` runs once");
             self.phase = Phase::HandingOut;
             self.order_all(&Order::Setup { data: data.clone() });
             self.data = Some(data);

@@ -210,6 +210,7 @@ impl Looking {
                     Err(_) => break,
                 }
             }
+            debug_assert!(reports.len() as u64 <= end - from, "more reports than were listed");
             (line, from, reports)
         });
         (join_all(reading).await, old)
