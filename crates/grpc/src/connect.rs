@@ -140,6 +140,7 @@ pub fn parse_timeout(value: &[u8]) -> Option<Duration> {
 
 /// A message of a stream with its prefix.
 pub fn enveloped(flags: u8, message: &[u8]) -> Vec<u8> {
+    debug_assert!(u32::try_from(message.len()).is_ok(), "a prefix has no room for {} bytes", message.len());
     let mut out = Vec::with_capacity(PREFIX + message.len());
     out.push(flags);
     out.extend_from_slice(&(message.len() as u32).to_be_bytes());

@@ -108,6 +108,8 @@ impl<B: Builder> Decoder<'_, B> {
             Form::Value => self.value(plan, bytes, from)?,
             Form::Any => self.any(plan, bytes, from)?,
         };
+        debug_assert_eq!(self.slots.len(), from + plan.fields.len(), "a message leaves the places of those around it");
+        debug_assert!(self.depth > 0, "a message ends once");
         self.slots.truncate(from);
         self.depth -= 1;
         Ok(value)
@@ -232,6 +234,7 @@ impl<B: Builder> Decoder<'_, B> {
                 each(self, &mut packed)?;
             }
         }
+        debug_assert_eq!(left, 0, "each value of {} that was counted is found again", field.name);
         Ok(())
     }
 

@@ -18,7 +18,10 @@ use crate::wire::{WireType, put_varint, tag, zigzag};
 
 /// Appends the wire bytes of a value to `out`.
 pub fn encode<V: Value>(schema: &Schema, plan: &MessagePlan, value: &V, out: &mut Vec<u8>) -> Done<V::Error> {
-    Encoder { schema, out, seen: Vec::new(), depth: 0 }.message(plan, value)
+    let mut encoder = Encoder { schema, out, seen: Vec::new(), depth: 0 };
+    let done = encoder.message(plan, value);
+    debug_assert!(done.is_err() || encoder.depth == 0 && encoder.seen.is_empty(), "each message that begins ends");
+    done
 }
 
 struct Encoder<'a> {

@@ -11,6 +11,7 @@ pub const PREFIX: usize = 5;
 
 /// Writes the prefix of a message that begins at `at + PREFIX` and ends with the buffer.
 pub fn finish(out: &mut [u8], at: usize) {
+    debug_assert!(u32::try_from(out.len() - at - PREFIX).is_ok(), "a prefix has no room for {} bytes", out.len());
     let length = (out.len() - at - PREFIX) as u32;
     out[at] = 0;
     out[at + 1..at + PREFIX].copy_from_slice(&length.to_be_bytes());
@@ -55,6 +56,7 @@ pub enum BadFrame {
 impl Frames {
     /// More bytes.
     pub fn add(&mut self, bytes: &[u8]) {
+        debug_assert!(self.at <= self.held.len(), "{} of {} bytes are taken", self.at, self.held.len());
         if self.at == self.held.len() {
             self.held.clear();
             self.at = 0;

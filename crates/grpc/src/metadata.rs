@@ -42,7 +42,9 @@ pub fn timeout(left: Duration) -> String {
     let fitting = units.into_iter().map(|(unit, size)| (nanos.div_ceil(size), unit));
     let hours = (nanos.div_ceil(3_600_000_000_000).min(MOST), "H");
     let (count, unit) = fitting.into_iter().find(|(count, _)| *count <= MOST).unwrap_or(hours);
-    format!("{count}{unit}")
+    let text = format!("{count}{unit}");
+    debug_assert!(parse_timeout(text.as_bytes()).is_some(), "the other side can read {text}");
+    text
 }
 
 /// The time that a value of `grpc-timeout` leaves; `None` when it is none.

@@ -158,8 +158,10 @@ impl MessagePlan {
         for (at, name) in descriptor.fields().enumerate().filter_map(|(at, field)| Some((at, group_name(&field)?))) {
             names.entry(name).or_insert(at as u32);
         }
-        let oneofs = descriptor.oneofs().map(|oneof| oneof.name().into()).collect();
+        let oneofs: Box<[Box<str>]> = descriptor.oneofs().map(|oneof| oneof.name().into()).collect();
         let form = form(descriptor.full_name());
+        let is_known = |oneof: Option<u32>| oneof.is_none_or(|oneof| (oneof as usize) < oneofs.len());
+        debug_assert!(fields.iter().all(|field| is_known(field.oneof)), "a field of a oneof that the message lacks");
         MessagePlan { name: descriptor.full_name().into(), form, fields, names, numbers, few_numbers, oneofs }
     }
 
@@ -184,10 +186,12 @@ impl MessagePlan {
     }
 
     pub(crate) fn by_number(&self, number: u32) -> Option<usize> {
-        match self.few_numbers.get(number as usize) {
+        let found = match self.few_numbers.get(number as usize) {
             Some(0) | None => self.numbers.get(&number).map(|at| *at as usize),
             Some(at) => Some(*at as usize - 1),
-        }
+        };
+        debug_assert!(found.is_none_or(|at| self.fields[at].number == number), "another field than {number}");
+        found
     }
 }
 

@@ -271,6 +271,7 @@ impl Schema {
 
     /// The plan of a message type.
     pub fn plan(&self, number: u32) -> &MessagePlan {
+        debug_assert_eq!(self.plans.len(), self.messages.len(), "each message has a place for its plan");
         self.plans[number as usize].get_or_init(|| {
             let index = |message: &MessageDescriptor| self.index[message.full_name()];
             let edition = |field: &str| self.fields.get(field).copied();

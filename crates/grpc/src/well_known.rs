@@ -60,11 +60,13 @@ pub fn timestamp_text(seconds: i64, nanos: i32) -> Option<String> {
     text.pop();
     push_fraction(&mut text, nanos);
     text.push('Z');
+    debug_assert_eq!(timestamp(&text), Some((seconds, nanos)), "{text} reads back as it was");
     Some(text)
 }
 
 /// No digits, or three, six, nine.
 fn push_fraction(text: &mut String, nanos: i32) {
+    debug_assert!((0..1_000_000_000).contains(&nanos), "{nanos} nanoseconds are no part of a second");
     let digits = format!("{nanos:09}");
     let length = match () {
         () if nanos == 0 => return,
@@ -104,6 +106,7 @@ pub fn duration_text(seconds: i64, nanos: i32) -> Option<String> {
     let mut text = format!("{sign}{}", seconds.unsigned_abs());
     push_fraction(&mut text, nanos.abs());
     text.push('s');
+    debug_assert_eq!(duration(&text), Some((seconds, nanos)), "{text} reads back as it was");
     Some(text)
 }
 

@@ -36,7 +36,9 @@ pub fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 
 /// Small magnitudes, negative ones too, become small numbers.
 pub fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
+    let small = (value << 1 ^ value >> 63) as u64;
+    debug_assert_eq!(unzigzag(small), value, "there is a way back");
+    small
 }
 
 /// The way back.

@@ -60,6 +60,7 @@ impl Catalog {
                 RecordOf::Series(number) => std::slice::from_ref(&source.series[number as usize]),
                 RecordOf::Bundle(number) => &source.bundles[number as usize],
             };
+            debug_assert_eq!(series.len(), record.values().count(), "a value for each series");
             for (series, value) in series.iter().zip(record.values()).filter(|(_, value)| value.is_finite()) {
                 output.sample(*series, record.at_ns, value);
             }

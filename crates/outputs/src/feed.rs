@@ -112,7 +112,8 @@ impl Feed {
 
     /// A batch has been dealt with.
     pub(crate) fn done(&self, batch: &Batch) {
-        self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
+        let before = self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
+        debug_assert!(before >= batch.size(), "a batch leaves the queue once: {} of {before}", batch.size());
         self.note_progress();
     }
 }

@@ -1,4 +1,6 @@
 //! Outputs that write lines to a file, packed by gzip where its name ends in `.gz`, or to standard output.
+//!
+//! What cannot be written is lost, and counted as that with all that waits behind it: nothing is written twice.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -62,16 +64,20 @@ pub(crate) fn start(name: &'static str, sheet: Sheet, form: impl Lines) -> Resul
 
 /// Writes until the end, or until a write fails: then why. What comes later is lost.
 fn write_on(mut inbox: Inbox, mut sheet: Sheet, mut form: impl Lines) -> Option<String> {
-    let mut catalog = Catalog::default();
+    let (mut catalog, mut unwritten) = (Catalog::default(), 0);
     loop {
         let is_over = match inbox.queue.blocking_recv() {
             Some(Delivery::Batch(source, batch)) => {
                 catalog.read(source, &batch, &mut form);
+                unwritten += batch.samples();
                 // Small batches, as each user's first second makes them, share a write.
                 let is_piece = form.lines().len() >= PIECE || inbox.queue.is_empty();
-                if is_piece && let Err(error) = sheet.write(form.lines()) {
-                    inbox.feed.lose(batch.samples());
-                    return Some(error.to_string());
+                if is_piece {
+                    if let Err(error) = sheet.write(form.lines()) {
+                        lose_rest(&mut inbox, unwritten);
+                        return Some(error.to_string());
+                    }
+                    unwritten = 0;
                 }
                 inbox.feed.done(&batch);
                 false
@@ -80,7 +86,21 @@ fn write_on(mut inbox: Inbox, mut sheet: Sheet, mut form: impl Lines) -> Option<
         };
         if is_over {
             let written = sheet.write(form.lines()).and_then(|()| sheet.close());
-            return written.err().map(|error| error.to_string());
+            return written.err().map(|error| {
+                inbox.feed.lose(unwritten);
+                error.to_string()
+            });
+        }
+    }
+}
+
+/// Counts what was not written and what still waits to be: nobody else will.
+fn lose_rest(inbox: &mut Inbox, unwritten: u64) {
+    inbox.feed.lose(unwritten);
+    inbox.queue.close();
+    while let Ok(message) = inbox.queue.try_recv() {
+        if let Delivery::Batch(_, batch) = message {
+            inbox.feed.lose(batch.samples());
         }
     }
 }

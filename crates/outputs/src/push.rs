@@ -170,6 +170,7 @@ impl<F: Form> Pushing<F> {
     }
 
     fn note(&mut self, count: u64, result: Result<(), String>) {
+        debug_assert!(count > 0, "a parcel has something in it");
         match result {
             Ok(()) => {
                 self.is_failing = false;

@@ -201,6 +201,8 @@ fn packets(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
         let end = fits.iter().rposition(is_end).map_or_else(line, |at| at + 1);
         let (packet, behind) = rest.split_at(end);
         rest = behind;
+        let is_one_line = || packet.iter().rev().skip(1).all(|byte| *byte != b'\n');
+        debug_assert!(!packet.is_empty() && (end <= DATAGRAM || is_one_line()), "a packet of {end} bytes");
         Some(packet.strip_suffix(b"\n").unwrap_or(packet))
     })
 }

@@ -67,6 +67,8 @@ pub fn find(seconds: &Seconds, plateau: Plateau) -> Option<Steadiness> {
     let changes = if is_line { Vec::new() } else { changes };
     let edges: Vec<usize> = [0].into_iter().chain(changes).chain([moments.len()]).collect();
     let stretches: Vec<Stretch> = edges.windows(2).filter_map(|edge| stretch(&moments[edge[0]..edge[1]])).collect();
+    assert!(edges.is_sorted_by(|a, b| a < b), "stretches follow each other: {edges:?}");
+    assert_eq!(stretches.len() + 1, edges.len(), "each stretch has its edges");
     let steady = if is_line { None } else { longest(&stretches) };
     let inside = steady.map(|at| edges[at]..edges[at + 1]);
     let drift = if is_line { whole } else { inside.and_then(|at| drift(&moments[at.clone()], &medians[at])) };

@@ -72,7 +72,8 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.total.kept.fetch_sub(self.bytes, Ordering::Relaxed);
+        let before = self.total.kept.fetch_sub(self.bytes, Ordering::Relaxed);
+        debug_assert!(before >= self.bytes, "what was booked is given back once: {} of {before}", self.bytes);
     }
 }
 
@@ -97,6 +98,7 @@ impl Kept {
             self.bytes.reserve_exact(grown - length);
         }
         self.bytes.extend_from_slice(more);
+        debug_assert!(self.bytes.len() as u64 <= self.reservation.bytes, "what is kept is booked");
         Ok(())
     }
 

@@ -36,6 +36,7 @@ impl Response {
                 self.header("Content-Range", format!("bytes */{total}"))
             }
             Asked::Part(from, end) => {
+                debug_assert!(from < end && end <= total, "bytes {from} to {end} of {total}");
                 self.status = 206;
                 self.body = part(self.body, from, end);
                 self.header("Content-Range", format!("bytes {from}-{}/{total}", end - 1))

@@ -23,6 +23,7 @@ impl Counter {
     }
 
     pub(crate) fn sub(&self, n: u64) {
+        debug_assert!(self.get() >= n, "what is over has begun: {n} of {}", self.get());
         self.add(n.wrapping_neg());
     }
 

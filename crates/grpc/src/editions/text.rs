@@ -57,6 +57,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Range<usize>> {
             byte if is_word(byte) => rest.bytes().position(|byte| !is_word(byte)).unwrap_or(rest.len()),
             _ => rest.chars().next().map_or(1, char::len_utf8),
         };
+        debug_assert!(length > 0 && source.is_char_boundary(at + length), "a token of {length} bytes at {at}");
         found.push(at..at + length);
         at += length;
     }

@@ -105,7 +105,9 @@ impl Loki {
         let waited = self.shared.changed.wait_timeout_while(waiting, most, |waiting| waiting.answered < asked);
         let mut waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
         let lost = waiting.lost + waiting.lines.len() as u64;
-        let new = lost - std::mem::replace(&mut waiting.told, lost);
+        // What was told as lost may have arrived since.
+        let new = lost.saturating_sub(waiting.told);
+        waiting.told = waiting.told.max(lost);
         let why = waiting.why.as_deref().unwrap_or("no answer in time");
         let lost = (new > 0).then(|| format!("log lines that could not be pushed to Loki: {new} ({why})"));
         let profile = self.shared.settings.profile.then(|| {

@@ -28,6 +28,8 @@ pub(super) fn write(message: &mut Message, trend: &Trend, unit: f64, at_ms: u64)
             *side.entry(bucket(value.abs())).or_insert(0) += count;
         }
     }
+    let sides = positive.values().chain(negative.values()).sum::<u64>();
+    debug_assert_eq!(zeros + sides, trend.count(), "each sample is in a bucket");
     message.uint(1, trend.count());
     message.double(3, trend.sum() * unit);
     message.sint(4, SCHEMA);
@@ -59,6 +61,11 @@ fn write_side(message: &mut Message, (spans, deltas): (u32, u32), buckets: &BTre
         counts.push(count);
         next = Some(at + 1);
     }
+    debug_assert_eq!(
+        runs.iter().map(|(_, length)| *length as usize).sum::<usize>(),
+        counts.len(),
+        "spans say where each count belongs"
+    );
     for (offset, length) in runs {
         message.message(spans, |span| {
             span.sint(1, i64::from(offset));

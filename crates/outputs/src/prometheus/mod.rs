@@ -141,7 +141,10 @@ fn write(request: &mut Message, heads: &[Vec<u8>], row: &Row, settings: &Prometh
     let unit = if row.metric.contains == Contains::Time { 1e-3 } else { 1.0 };
     match &row.state {
         State::Counter(value) | State::Gauge(value) => sample(request, &heads[0], *value * unit, at_ms),
-        State::Rate { passes, total } => sample(request, &heads[0], *passes as f64 / *total as f64, at_ms),
+        State::Rate { passes, total } => {
+            debug_assert!(*total > 0 && passes <= total, "what is fresh has samples: {passes} of {total}");
+            sample(request, &heads[0], *passes as f64 / *total as f64, at_ms);
+        }
         State::Trend(trend) if settings.is_native => request.message(1, |series| {
             series.0.extend_from_slice(&heads[0]);
             series.message(4, |message| histogram::write(message, trend, unit, at_ms));

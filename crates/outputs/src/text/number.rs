@@ -57,6 +57,7 @@ fn push(out: &mut Vec<u8>, value: f64, rest: fn(&mut Vec<u8>, f64)) {
     }
 }
 
+// Cold: numbers with few digits are written before this, without a formatter.
 #[cold]
 fn push_rare(out: &mut Vec<u8>, size: f64) {
     if (1e-6..1e21).contains(&size) {

@@ -115,12 +115,18 @@ impl Histogram {
 
 impl From<&TrendValue> for Histogram {
     fn from(trend: &TrendValue) -> Self {
+        let buckets: Vec<BucketCount> = trend.numbers().collect();
+        debug_assert_eq!(
+            buckets.iter().map(|(_, count)| count).sum::<u64>(),
+            trend.count(),
+            "each sample is in a bucket"
+        );
         Histogram {
             count: trend.count(),
             sum: finite(trend.sum()),
             min: trend.min(),
             max: trend.max(),
-            buckets: trend.numbers().collect(),
+            buckets,
             places: trend.places(),
             censored: trend.censored(),
         }

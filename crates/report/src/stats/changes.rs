@@ -36,6 +36,7 @@ pub fn change_points(values: &[f64]) -> Vec<usize> {
     let mut open = vec![(0, values.len())];
     while let Some((from, to)) = open.pop() {
         if let Some(split) = split(&values[from..to]) {
+            debug_assert!((FEWEST..=to - from - FEWEST).contains(&split), "a split at {split} of {from} to {to}");
             found.push(from + split);
             open.push((from, from + split));
             open.push((from + split, to));
@@ -57,6 +58,8 @@ fn split(values: &[f64]) -> Option<usize> {
 
 /// The changes that stand although neighbours are alike.
 fn standing(values: &[f64], mut changes: Vec<usize>) -> Vec<usize> {
+    debug_assert!(changes.is_sorted_by(|a, b| a < b), "each change once, in order: {changes:?}");
+    debug_assert!(changes.iter().all(|at| (1..values.len()).contains(at)), "{changes:?} of {}", values.len());
     while !changes.is_empty() {
         let edges = edges(&changes, values.len());
         let rest: Vec<f64> = edges.windows(2).flat_map(|edge| without_level(&values[edge[0]..edge[1]])).collect();

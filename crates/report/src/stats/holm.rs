@@ -7,6 +7,7 @@
 
 /// The adjusted p-values, in the order of the given ones.
 pub fn adjust(p_values: &[f64]) -> Vec<f64> {
+    assert!(p_values.iter().all(|p| (0.0..=1.0).contains(p)), "probabilities: {p_values:?}");
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let mut adjusted = vec![1.0; p_values.len()];
@@ -15,6 +16,10 @@ pub fn adjust(p_values: &[f64]) -> Vec<f64> {
         highest = highest.max(p_values[at] * (p_values.len() - step) as f64).min(1.0);
         adjusted[at] = highest;
     }
+    assert!(
+        p_values.iter().zip(&adjusted).all(|(p, adjusted)| p <= adjusted),
+        "nothing becomes rarer by being adjusted"
+    );
     adjusted
 }
 

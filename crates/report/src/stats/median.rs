@@ -9,6 +9,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 /// Of values in order. Halves are added because a sum of two values may be too large for a number.
 pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
+    debug_assert!(sorted.is_sorted_by(|a, b| a.total_cmp(b).is_le()), "the middle of values that are in order");
     let low = sorted.get(sorted.len().checked_sub(1)? / 2)?;
     let high = sorted.get(sorted.len() / 2)?;
     Some(low / 2.0 + high / 2.0)

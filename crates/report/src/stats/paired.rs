@@ -31,6 +31,8 @@ pub fn estimate(differences: &[f64]) -> Estimate {
     let pairs = differences.len();
     let walsh = walsh_averages(differences);
     let position = critical_position(pairs, CONFIDENCE);
+    debug_assert_eq!(walsh.len(), pairs * (pairs + 1) / 2, "each pair of differences has its mean");
+    assert!(position.is_none_or(|position| 2 * position <= walsh.len() + 1), "{position:?} from either end of {pairs}");
     Estimate {
         pairs,
         center: median_of_sorted(&walsh).unwrap_or(0.0),

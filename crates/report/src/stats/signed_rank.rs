@@ -16,6 +16,7 @@ pub fn p_value(differences: &[f64]) -> f64 {
     values.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     let ranks = doubled_ranks(&values);
     let total: usize = ranks.iter().sum();
+    debug_assert_eq!(total, values.len() * (values.len() + 1), "ranks that are shared add up as others do");
     let positive: usize = ranks.iter().zip(&values).filter(|(_, d)| **d > 0.0).map(|(rank, _)| rank).sum();
     // The law is symmetric: the smaller side's tail is enough.
     let tail: f64 = law(&ranks, positive.min(total - positive)).iter().sum();
@@ -61,6 +62,7 @@ fn law(ranks: &[usize], most: usize) -> Vec<f64> {
             chances[sum] = (chances[sum] + taken) / 2.0;
         }
     }
+    debug_assert!(chances.iter().sum::<f64>() <= 1.0 + 1e-9, "parts of one law");
     chances
 }
 

@@ -81,6 +81,7 @@ pub struct Answer {
 pub fn answer(questions: &[Question]) -> Vec<Answer> {
     let estimates: Vec<Estimate> = questions.iter().map(|question| estimate(&question.differences)).collect();
     let adjusted = adjusted_p(questions, &estimates);
+    assert_eq!(adjusted.len(), questions.len(), "each question has its answer");
     let triples = questions.iter().zip(estimates).zip(adjusted);
     triples
         .map(|((question, estimate), adjusted_p)| {

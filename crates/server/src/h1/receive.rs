@@ -297,6 +297,7 @@ impl Reading {
             filled += data.len();
             at += taken.consumed;
         }
+        debug_assert!(filled <= at && at <= received, "{filled} bytes of data in {at} of {received}");
         self.ahead.extend_from_slice(&bytes[at..received]);
         Ok(self.piece(buffer, filled))
     }

@@ -54,6 +54,10 @@ impl Connection {
         let framing = framing_of(response, begun);
         let without_body = begun.is_head || framing == BodyFraming::None;
         let body = if without_body { b"" } else { small(&response.body, framing)? };
+        debug_assert!(
+            without_body || !matches!(framing, BodyFraming::Length(length) if length != body.len() as u64),
+            "a body is as long as its head says"
+        );
         let after = self.head(begun, response, framing, begun.framing.keep_alive);
         self.out.copy(body, false);
         Some(after)
@@ -85,6 +89,7 @@ impl Connection {
     ) -> io::Result<After> {
         if response.is_held() {
             self.flush().await?;
+            // Boxed: few responses are held back.
             response = Box::pin(response.wait_out()).await;
         }
         if !response.early.is_empty() && begun.minor == 1 {

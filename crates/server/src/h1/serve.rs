@@ -43,6 +43,7 @@ impl Connection {
             self.worker.stats().tls_failed.add(1);
         }
         if let Ok(after @ (After::Close | After::CloseUnread)) = after {
+            // Boxed, as below: the future of a connection that only answers stays small.
             let _client_gone = Box::pin(self.close(after)).await;
         }
     }

@@ -157,6 +157,7 @@ impl StreamBody {
         if limit.is_zero() {
             return Poll::Pending;
         }
+        // Boxed, because tokio wants a timer not to move, and bodies do.
         let silence = self.silence.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + limit)));
         ready!(silence.as_mut().poll(cx));
         Poll::Ready(BodyError::TimedOut)

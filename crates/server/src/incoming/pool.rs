@@ -95,6 +95,7 @@ impl Pool {
     /// Frees what nobody needed since the last call.
     pub(crate) fn trim(&self) {
         let mut free = self.0.free();
+        debug_assert!(free.spare <= free.buffers.len(), "{} of {} are spare", free.spare, free.buffers.len());
         let kept = free.buffers.len().saturating_sub(free.spare);
         free.buffers.truncate(kept);
         free.spare = kept;

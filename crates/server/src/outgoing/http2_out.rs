@@ -55,6 +55,7 @@ impl Out {
             self.gathered.reserve(FRAME);
         }
         self.gathered.extend_from_slice(&piece);
+        debug_assert!(self.gathered.len() <= FRAME, "{} bytes of one frame", self.gathered.len());
         Ok(())
     }
 

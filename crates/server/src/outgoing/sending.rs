@@ -178,6 +178,7 @@ impl Sending {
     }
 
     fn end(&mut self, out: &mut Output) {
+        debug_assert!(!matches!(self.rest, Rest::Done), "a body ends once");
         self.rest = Rest::Done;
         if self.chunked {
             chunks::last_chunk(out.buffer(), lines(&self.trailers));
@@ -190,6 +191,7 @@ impl Sending {
         let count = (*left).min(FILE_STEP) as usize;
         let sending = stream.poll_send_file(cx, file, offset, count).expect("a plain socket");
         let sent = ready!(sending)?;
+        debug_assert!(sent <= count, "{sent} bytes sent, asked for {count}");
         *left -= sent as u64;
         out.count_sent(sent);
         Poll::Ready(Ok(sent))

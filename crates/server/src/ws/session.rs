@@ -132,6 +132,7 @@ impl<'a> Session<'a> {
                 SocketState::Leaving if flushed => return Poll::Ready(SessionEnd::gone()),
                 SocketState::Open | SocketState::Leaving => {}
                 SocketState::Closing => {
+                    // Boxed: only a session that ends waits so.
                     let wait = self.closing.get_or_insert_with(|| Box::pin(sleep(CLOSE_WAIT)));
                     if wait.as_mut().poll(cx).is_ready() {
                         return Poll::Ready(self.end.take().unwrap_or_else(SessionEnd::gone));

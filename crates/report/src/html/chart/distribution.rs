@@ -135,6 +135,8 @@ fn shares(trend: &Trend, axis: &Axis, factor: f64) -> (Vec<f64>, f64) {
             shares[((at * BINS as f64).max(0.0) as usize).min(BINS - 1)] += share;
         }
     }
+    let all = shares.iter().sum::<f64>() + beyond;
+    debug_assert!((all - 1.0).abs() < 1e-6, "each sample is in a bin or beyond them: {all}");
     (shares, beyond)
 }
 

@@ -132,6 +132,7 @@ impl Lines<'_> {
     }
 
     fn y_axis(&self, sorted: &[f64], factor: f64) -> Axis {
+        debug_assert!(!sorted.is_empty() && sorted.is_sorted(), "from the lowest to the highest");
         let (lowest, highest) = (sorted[0], sorted[sorted.len() - 1]);
         let positive = sorted.partition_point(|value| *value <= 0.0);
         let usual = sorted[positive.min(sorted.len() - 1)..][(sorted.len() - positive.min(sorted.len() - 1)) / 2];

@@ -111,7 +111,9 @@ impl Axis {
     pub fn ticks(&self) -> Vec<(f64, f64)> {
         let values = if self.logarithmic { self.magnitudes() } else { self.steps() };
         let placed = values.into_iter().filter_map(|value| Some((self.position(value)?, value)));
-        placed.filter(|(at, _)| (-1e-9..=1.0 + 1e-9).contains(at)).collect()
+        let ticks: Vec<(f64, f64)> = placed.filter(|(at, _)| (-1e-9..=1.0 + 1e-9).contains(at)).collect();
+        debug_assert!(ticks.is_sorted_by(|a, b| a.0 <= b.0), "ticks go up: {ticks:?}");
+        ticks
     }
 
     fn steps(&self) -> Vec<f64> {
@@ -135,7 +137,9 @@ impl Axis {
 fn round_step(rough: f64) -> f64 {
     let power = 10_f64.powi(rough.max(1e-300).log10().floor() as i32);
     let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough * 0.999_999).unwrap_or(10.0);
-    factor * power
+    let step = factor * power;
+    debug_assert!(!rough.is_finite() || step >= rough * 0.999, "{step} is below {rough}");
+    step
 }
 
 /// A tick's number without digits that nobody asked for: `0.25`, `1,500`, `12k`.
