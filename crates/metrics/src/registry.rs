@@ -333,6 +333,7 @@ impl RegistryState {
         }
     }
 
+    // Cold: it happens when a metric has too many values of a tag, and the first time is told.
     #[cold]
     fn crowded(&mut self, metric: MetricId, tag: &str, value: &str) {
         if let Crowding::None = self.crowding {

@@ -29,6 +29,7 @@ pub(crate) fn read(bytes: &mut &[u8]) -> Option<u128> {
     read_wide(bytes)
 }
 
+// Cold: ten bytes and more hold a number beyond 63 bits.
 #[cold]
 fn read_wide(bytes: &mut &[u8]) -> Option<u128> {
     let mut number = 0_u128;

@@ -237,6 +237,7 @@ impl Client {
     }
 
     /// `None` when it is not plain after all, or cannot be sent: the long way finds out why.
+    // Not inlined: requests that are sent again are found among the known ones.
     #[inline(never)]
     fn encode_plain(&self, request: &Request, offer: Offer) -> Option<PlainHead> {
         let (worker, url) = (&self.worker, &request.url);

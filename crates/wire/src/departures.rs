@@ -61,6 +61,7 @@ impl Checker {
     }
 
     /// A request that was due and started at `start` was answered by `now`.
+    // Cold: only one request in many is due.
     #[cold]
     pub(crate) fn note(&self, socket: &Socket, clock: &StampClock, start: Tick, now: Tick) {
         let departed = socket.departed_ns().and_then(|ns| clock.place(ns, start, now));

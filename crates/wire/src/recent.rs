@@ -42,6 +42,7 @@ impl<T: Clone> Recent<T> {
         self.search(&kept, is_wanted)
     }
 
+    // Not inlined: the value that was found last is mostly the one that is wanted.
     #[inline(never)]
     fn search(&self, kept: &[T], is_wanted: impl FnMut(&T) -> bool) -> Option<T> {
         if self.is_resting() {

@@ -253,6 +253,7 @@ impl<F: Users> Lane<F> {
     }
 
     /// Counts an iteration that was cut short; passes on what there is to log.
+    // Cold: only the end of a scenario or of the test cuts iterations short.
     #[cold]
     fn count_interrupted(&self, at_ns: u64, text: Option<String>) -> Option<String> {
         self.record.interrupted(at_ns);
@@ -345,6 +346,7 @@ impl<F: Users> Lane<F> {
             making.set(false);
             made.map_err(|error| lane.worker.report(Report::NotMade(error))).ok()
         };
+        // Boxed, because users from the pool and new ones are waited for in the same place.
         users.add(LaneUser::new(self, Some(Box::pin(made)), open.idle.join(open.hard), |_| {}));
     }
 

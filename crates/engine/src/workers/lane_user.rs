@@ -109,11 +109,13 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
 
     fn take(&mut self, turn: Option<Turn>) {
         debug_assert!(self.member.is_none(), "one user is enough");
+        // Boxed, so that a user that iterates is not as large as one that is being made.
         self.state = State::Taking(Box::pin(Rc::clone(&self.lane).take_user()), turn);
     }
 
     fn sleep(&mut self, until: Duration) {
         let worker = Rc::clone(&self.lane.worker);
+        // Boxed for the same reason.
         self.state = State::Sleeping(Box::pin(async move { worker.sleep_until(until).await }));
     }
 
@@ -162,6 +164,7 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
     }
 
     /// What is not iterating.
+    // Not inlined: each poll of a user that iterates passes here, and this would be on its way.
     #[inline(never)]
     fn wait(&mut self, context: &mut Context<'_>) -> Step {
         match &mut self.state {

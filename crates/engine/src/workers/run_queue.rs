@@ -356,6 +356,7 @@ impl RunQueue {
     }
 
     /// Fills the turn again; the first of it.
+    // Not inlined: it is called once a turn, from a loop that runs once a user.
     #[inline(never)]
     fn next_turn(&self, rows: &mut Rows, turn: &mut Vec<usize>) -> Option<usize> {
         if self.remote.has_woken.load(Ordering::Acquire) {
@@ -368,6 +369,7 @@ impl RunQueue {
     }
 
     /// Takes over whom other threads have woken.
+    // Cold: what a user waits for is on its own worker as a rule.
     #[cold]
     fn take_remote(&self, rows: &mut Rows) {
         rows.append(&mut self.added.borrow_mut());

@@ -89,6 +89,7 @@ impl Cell {
     }
 
     /// Adds what was meant for another kind.
+    // Not inlined: the callers know the kind, and are inlined where samples are made.
     #[cold]
     #[inline(never)]
     fn add_unexpected(&mut self, value: f64) {
@@ -97,6 +98,7 @@ impl Cell {
         }
     }
 
+    // Not inlined: most counters add the same value each time.
     #[inline(never)]
     fn add_another(&mut self, value: f64) {
         if let Held::Counter { sum, value: last, times } = &mut self.held {
@@ -110,6 +112,7 @@ impl Cell {
     }
 
     /// Takes back a sample that is counted later and was refused.
+    // Cold: only values that are not finite are refused.
     #[cold]
     pub(crate) fn refuse(&mut self) {
         self.samples = self.samples.wrapping_sub(1);

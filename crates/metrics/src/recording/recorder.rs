@@ -242,6 +242,7 @@ impl Recorder {
         Snapshot { sinks, refused: self.refused.take(), cardinality }
     }
 
+    // Cold: called only when somebody wants each sample.
     #[cold]
     fn write_down(&self, store: &Store, of: RecordOf, values: &[f64], at_ns: u64) {
         let mut batches = self.batches.borrow_mut();
@@ -252,6 +253,7 @@ impl Recorder {
         }
     }
 
+    // Cold, as `write_down`.
     #[cold]
     fn tell_bundle(&self, store: &Store, bundle: Bundle, measured: &[f64], at_ns: u64) {
         let (series, values): (Vec<Series>, Vec<f64>) = store.samples_of(bundle, measured).unzip();
@@ -261,6 +263,7 @@ impl Recorder {
         self.write_down(store, RecordOf::Bundle(bundle.number()), &values, at_ns);
     }
 
+    // Cold, as `write_down`.
     #[cold]
     fn show(&self, entry: &Entry, value: f64, at_ns: u64) {
         if let Some(tap) = self.tap.borrow_mut().as_mut() {

@@ -273,6 +273,7 @@ impl Store {
         }
     }
 
+    // Not inlined: gauges are rare, and `add` is inlined where samples are made.
     #[inline(never)]
     fn add_to_sinks(&mut self, series: Series, value: f64, at_ns: u64) {
         let Store { feeds, sinks, .. } = self;

@@ -1,6 +1,7 @@
 //! Makes the shards of a run: tells each name once.
 //!
-//! Whoever reads all shards of a writer in order knows what every sample belongs to: names come no later than the first sample of theirs.
+//! Whoever reads all shards of a writer in order knows what every sample belongs to: names come no later than the
+//! first sample of theirs.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;

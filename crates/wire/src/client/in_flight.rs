@@ -93,6 +93,7 @@ impl<'a> InFlight<'a> {
     }
 
     /// The same for what is not plain, or has no connection yet.
+    // Not inlined, and its futures boxed: a plain request needs none of them, and is not to be as large.
     #[inline(never)]
     fn begin_long(&mut self, kept: Option<(PlainHead, Kept)>, clock: HopClock) {
         let task = self.task.take().expect("it begins once");
@@ -236,6 +237,7 @@ impl Plain<'_> {
 
 impl<'a> Task<'a> {
     /// Goes on with a plain request that turned out to be more.
+    // Cold, and boxed: a plain request ends with one write and one read as a rule.
     #[cold]
     fn go_on(self, plain: &mut Plain<'a>, rest: More) -> Long<'a> {
         let (head, clock, lease) = (plain.head.take(), plain.clock, plain.lease.hand_over());
@@ -255,6 +257,7 @@ impl<'a> Task<'a> {
     }
 
     /// Goes on with a plain request that was not written at once.
+    // Cold, and boxed, as `go_on`: the kernel takes a small request at once.
     #[cold]
     fn go_on_writing(
         self,
@@ -307,6 +310,7 @@ impl<'a> Task<'a> {
         {
             return head.give_back(&self.client.worker.io);
         }
+        // Boxed: redirects and second tries are rare.
         Box::pin(self.go_on_from_head(head, marks, clock)).await;
     }
 
@@ -332,6 +336,7 @@ impl<'a> Task<'a> {
         };
         head.give_back(&client.worker.io);
         if !is_all(exchange, marks) {
+            // Boxed, because few requests have a further hop.
             Box::pin(client.go_on(request, jar, hop, clock, (exchange, marks))).await;
         }
     }

@@ -65,6 +65,7 @@ impl Drop for Lease<'_> {
 }
 
 impl Lease<'_> {
+    // Cold: a request is dropped on its way only when its iteration is cut short.
     #[cold]
     fn cancelled(&self) {
         if let Some(connection) = &self.connection {

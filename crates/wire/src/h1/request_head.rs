@@ -229,6 +229,7 @@ fn framing(headers: &[httparse::Header<'_>], minor: u8) -> Result<Framing, Refus
     Ok(Framing { body, keep_alive: fields.keeps_alive(minor == 0), expect_continue })
 }
 
+// Cold: it makes a text for a client that did something wrong.
 #[cold]
 fn refusal(error: FramingError, value: &[u8]) -> Refused {
     match error {

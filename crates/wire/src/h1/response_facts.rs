@@ -57,6 +57,7 @@ impl Facts {
     }
 }
 
+// Cold: it makes a text for a server that did something wrong.
 #[cold]
 fn in_words(error: FramingError, value: &[u8]) -> String {
     let text = String::from_utf8_lossy(value);

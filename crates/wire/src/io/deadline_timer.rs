@@ -38,6 +38,7 @@ impl DeadlineTimer {
         self.arm(cx, clock, deadline)
     }
 
+    // Not inlined: a timer that is armed for this deadline stays as it is at most polls.
     #[inline(never)]
     fn arm(&mut self, cx: &mut Context<'_>, clock: &StampClock, deadline: Tick) -> Poll<()> {
         // Asked before polling: a response that never pauses uses up tokio's budget, and then a timer never is ready.
@@ -47,6 +48,7 @@ impl DeadlineTimer {
         }
         let instant = tokio::time::Instant::from_std(clock.instant(deadline));
         let armed = self.0.get_or_insert_with(|| Armed {
+            // Boxed, because tokio wants it not to move, and this struct does.
             sleep: Box::pin(tokio::time::sleep_until(instant)),
             at: deadline,
             waker: cx.waker().clone(),

@@ -175,6 +175,7 @@ impl Http2Pool {
 
     /// Lets go of connections that have ended while no stream was allowed on them, as a server does that drains: nobody
     /// takes a place there any more, and so nobody would notice.
+    // Cold: called only when no connection has room.
     #[cold]
     fn forget_ended(&self, endpoint: &Rc<Endpoint>) {
         let of_endpoint = |open: &&Rc<Open>| Rc::ptr_eq(&open.endpoint, endpoint);

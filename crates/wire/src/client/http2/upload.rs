@@ -68,6 +68,7 @@ impl<'a> StreamUpload<'a> {
         while filled < most {
             let Some((first, others)) = self.segments.split_first() else { break };
             let n = first.read_at(self.offset, &mut piece[filled..])?;
+            debug_assert!(n > 0 || first.is_empty(), "a segment gives the bytes that it says it has");
             filled += n;
             self.offset += n as u64;
             if self.offset == first.len() {
