@@ -76,6 +76,7 @@ impl Node {
     pub fn get(&self, name: &str) -> Option<&Node> {
         let Kind::Object(fields) = &self.kind else { return None };
         self.read.set(true);
+        debug_assert!(fields.index.is_empty() || fields.index.len() == fields.list.len(), "all are found or none");
         let field = match fields.index.is_empty() {
             true => fields.list.iter().find(|(known, _)| known == name).map(|(_, field)| field),
             false => fields.index.get(name).map(|at| &fields.list[*at].1),

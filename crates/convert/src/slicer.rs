@@ -49,6 +49,7 @@ impl Slicer {
 
     fn take(&mut self) -> Option<char> {
         let c = self.peek()?;
+        debug_assert!(self.documents.is_none_or(|(end, _)| self.at <= end), "documents begin behind this line");
         self.line += usize::from(c == '\n');
         self.at += 1;
         if let Some((end, behind)) = self.documents.filter(|(end, _)| self.at == end + 1) {
@@ -174,6 +175,7 @@ impl Slicer {
         let line_end = (self.at..self.chars.len()).find(|at| self.chars[*at] == '\n')?;
         let (end, begin) = self.documents.unwrap_or((line_end, line_end + 1));
         let (raw, behind) = self.lines_until(&delimiter, begin, strips);
+        debug_assert!(self.at <= end && end < behind && behind <= self.chars.len());
         self.documents = Some((end, behind));
         Some(if is_quoted { raw } else { expanded(&raw) })
     }

@@ -111,6 +111,8 @@ impl Template {
 
     /// As JavaScript: a literal, an expression, or a template literal.
     pub fn expression(&self) -> String {
+        let is_text = |piece: &Piece| matches!(piece, Piece::Text(_));
+        debug_assert!(!self.pieces.windows(2).any(|two| two.iter().all(is_text)), "texts side by side are one");
         match &self.pieces[..] {
             [] => String::from("''"),
             [Piece::Text(text)] => source::long_text(text),

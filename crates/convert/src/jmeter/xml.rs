@@ -185,6 +185,7 @@ pub fn read(text: &str) -> Result<Element, Problem> {
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
         }
     }
+    debug_assert_eq!(open.len(), 1, "the root stays, and all others have ended");
     let root = open.pop().unwrap_or_default();
     root.children.into_iter().next().ok_or_else(|| Problem::new("the file has no element"))
 }
