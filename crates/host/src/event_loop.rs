@@ -160,6 +160,7 @@ impl EventLoop {
     pub(crate) fn is_quiet(&self, ctx: &Ctx<'_>) -> bool {
         // SAFETY: the runtime is live and this is its thread.
         let has_jobs = unsafe { qjs::JS_IsJobPending(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) };
+        debug_assert!(self.was_used.get() || self.is_idle(), "whatever is added sets the flag");
         !has_jobs && (!self.was_used.get() || self.has_settled())
     }
 

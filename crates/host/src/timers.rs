@@ -83,13 +83,16 @@ impl Timers {
 
     fn put(&self, id: u32, due: Instant, timer: Timer) {
         self.due.borrow_mut().insert(id, due);
-        self.by_due.borrow_mut().insert((due, id), timer);
+        let before = self.by_due.borrow_mut().insert((due, id), timer);
+        debug_assert!(before.is_none(), "a timer is set once at a time");
+        debug_assert_eq!(self.due.borrow().len(), self.by_due.borrow().len(), "each timer is found both ways");
     }
 
     /// Removes a timer; unknown numbers are fine.
     pub fn clear(&self, id: u32) {
         let due = self.due.borrow_mut().remove(&id);
         let removed = due.and_then(|due| self.by_due.borrow_mut().remove(&(due, id)));
+        debug_assert_eq!(due.is_some(), removed.is_some(), "each timer is found both ways");
         if let Some(timer) = removed {
             self.release(&timer);
         }
@@ -97,6 +100,7 @@ impl Timers {
 
     fn release(&self, timer: &Timer) {
         if let Some(held) = &mut *self.held.borrow_mut() {
+            debug_assert!(timer.bytes() <= held.bytes(), "what is given back was taken");
             held.shrink(timer.bytes());
         }
     }

@@ -88,6 +88,7 @@ impl Variant {
             let symbols = memchr(b'=', &text[start..]).map_or(text.len(), |found| start + found);
             let padding = text[symbols..].iter().take(2).take_while(|byte| **byte == b'=').count();
             self.codec().decode_append(&text[start..symbols + padding], &mut out).ok()?;
+            debug_assert!(symbols + padding > start, "each piece is an advance");
             start = symbols + padding;
         }
         Some(out)
@@ -115,6 +116,8 @@ impl Lenient<'_> {
     fn decode(mut self) -> Result<Vec<u8>, Corrupt> {
         let mut out = Vec::with_capacity(self.text.len() / 4 * 3 + 3);
         while let Some((symbols, count)) = self.quantum()? {
+            debug_assert!((2..=4).contains(&count), "{count} symbols are no bytes");
+            debug_assert!(symbols.iter().all(|symbol| *symbol < 64));
             let bits = symbols.iter().fold(0u32, |bits, symbol| bits << 6 | u32::from(*symbol));
             out.extend_from_slice(&bits.to_be_bytes()[1..count]);
         }

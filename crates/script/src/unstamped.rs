@@ -64,6 +64,7 @@ impl WorkerTally {
         }
     }
 
+    // Cold: it is called for the first request of each connection.
     #[cold]
     fn note_place(&self, vu: &Vu, exchange: &Exchange) {
         let Some(connection) = &exchange.connection else { return };

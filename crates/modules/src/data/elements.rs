@@ -73,6 +73,8 @@ impl Elements {
     pub fn get(&self, index: usize) -> Option<Element<'_>> {
         let end = *self.ends.get(index)?;
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
+        debug_assert!(start <= end && end <= self.text.len());
+        debug_assert!(start == end || !self.binary.contains_key(&index), "bytes have no text beside them");
         if start == end
             && let Some((bytes, kind)) = self.binary.get(&index)
         {

@@ -94,6 +94,7 @@ impl Ledger {
     }
 
     /// The series of the whole delay, or of a hop.
+    // Cold: series without own tags are found once and kept.
     #[cold]
     fn resolve_received(&self, vu: &Vu, event: &str, hop: Option<Hop>, own: &[(String, String)]) -> Series {
         let name = if hop.is_some() { MESSAGE_HOP } else { MESSAGE_DELAY };

@@ -77,6 +77,7 @@ impl<'a> Multipart<'a> {
 
     /// Ends the form.
     pub fn finish(mut self) -> Payload {
+        debug_assert!(!self.is_empty || self.payload.is_empty(), "content stands behind the head of its part");
         self.delimiter();
         self.pending.extend_from_slice(b"--\r\n");
         self.payload.push(Segment::Shared(Bytes::from(self.pending)));
@@ -163,6 +164,7 @@ fn digits(prefix: &[u8], len: usize) -> String {
         }
         text.extend_from_slice(&run[..(len - text.len()).min(run.len())]);
     }
+    debug_assert_eq!(text.len(), len);
     String::from_utf8(text).expect("prefix and digits are ASCII")
 }
 

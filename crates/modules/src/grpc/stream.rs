@@ -188,6 +188,7 @@ fn write<'js>(ctx: Ctx<'js>, This(this): This<Value<'js>>, request: Opt<Value<'j
     }
     let mut message = vec![0; PREFIX];
     let fits = message::encode(&ctx, &stream.bound.schema, stream.bound.method.input, &request, &mut message)?;
+    debug_assert!(message.len() >= PREFIX, "what is encoded goes behind the place of its prefix");
     let (length, most) = (message.len() - PREFIX, stream.connected.max_send);
     let written = match fits {
         Err(why) => {

@@ -195,6 +195,7 @@ impl Selection {
     }
 }
 
+// Cold: it is called only to throw.
 #[cold]
 fn unusable(ctx: &Ctx<'_>, name: &str, found: &str) -> Error {
     go_error::throw(ctx, &format!("{name}() got {found}, expected a selector, a selection or an element"))

@@ -97,6 +97,7 @@ impl Plain for CallVerb {
     }
 }
 
+// Cold: it is called only to warn.
 #[cold]
 fn warn_about_arguments(ctx: &Ctx<'_>, name: &str, given: usize) {
     let message = format!("http.{name} only accepts a url and a params argument (2 arguments), but {given} were given");
@@ -169,6 +170,7 @@ fn wait(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> Result<()
 }
 
 /// The same for what is waited for in other ways, or is not sent at all.
+// Not inlined: the future of a request that is not plain would be on the stack of each.
 #[inline(never)]
 fn wait_for_more(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> Result<()> {
     let prepared = Rc::clone(&call.prepared);
@@ -181,6 +183,7 @@ fn wait_for_more(ctx: &Ctx<'_>, vu: &Vu, state: &HttpState, call: &mut Call) -> 
 }
 
 /// Throws or warns about arguments that are no request, and makes the response that says so.
+// Cold: it is for arguments that are no request.
 #[cold]
 pub fn refused<'js>(ctx: &Ctx<'js>, vu: &Vu, state: &HttpState, error: ArgumentError<Refusal>) -> Result<Value<'js>> {
     let refusal = match error {

@@ -17,6 +17,7 @@ impl Weights {
                 (name, sum)
             })
             .collect();
+        debug_assert!(reach.is_sorted_by(|before, after| before.1 <= after.1), "who weighs nothing was left out");
         (!reach.is_empty() && sum.is_finite()).then_some(Weights { reach })
     }
 

@@ -71,6 +71,7 @@ impl Meeting {
     fn decide(&mut self, now: Duration, alone: bool) -> Option<Start> {
         let came = self.came.len() as u64;
         let are_all_here = alone && came >= self.terms.users;
+        debug_assert!(self.start.is_none() || self.waiting.is_empty(), "who comes after the start does not wait");
         if self.start.is_none() && (are_all_here || now >= self.deadline) {
             let at = now + self.terms.lead;
             let end = self.terms.length.map(|length| at + length);
@@ -122,6 +123,7 @@ impl Meetings {
         let found = meetings.iter_mut().find(|(name, _)| name.to_string() == meeting);
         if let Some((_, meeting)) = found.filter(|(_, meeting)| meeting.start.is_none()) {
             let end = meeting.terms.length.map(|length| at + length);
+            debug_assert!(!meeting.came.is_empty(), "a meeting is made by who comes to it");
             meeting.start = Some(Start { at, end, came, missing });
             meeting.waiting.drain(..).for_each(Waker::wake);
         }

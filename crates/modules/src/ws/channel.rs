@@ -206,6 +206,7 @@ impl Channel {
         }
         if next.is_none() {
             arrived.bytes.clear();
+            debug_assert!(arrived.pings.is_empty(), "they are answered when they arrive");
             if arrived.bytes.capacity() > MOST_IDLE {
                 arrived.bytes = Vec::new();
             }

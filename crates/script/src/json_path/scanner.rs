@@ -40,6 +40,12 @@ impl<'a> Scanner<'a> {
 
     /// The bytes from `start` to the current position.
     pub fn since(&self, start: usize) -> &'a [u8] {
+        debug_assert!(
+            start <= self.pos && self.pos <= self.text.len(),
+            "{start} to {} of {}",
+            self.pos,
+            self.text.len()
+        );
         &self.text[start..self.pos]
     }
 
@@ -115,6 +121,7 @@ impl<'a> Scanner<'a> {
 
     /// Steps over a string at the current position; returns the bytes between the quotes, escapes as written.
     pub fn string(&mut self) -> Result<&'a [u8], JsonError> {
+        debug_assert_eq!(self.peek(), Some(b'"'), "a string begins here");
         self.pos += 1;
         let start = self.pos;
         loop {
@@ -132,7 +139,8 @@ impl<'a> Scanner<'a> {
 
     fn close(&mut self, open: &mut Vec<u8>) -> Expect {
         self.pos += 1;
-        open.pop();
+        let closed = open.pop();
+        debug_assert!(matches!(closed, Some(b'{' | b'[')), "what is closed was opened");
         Expect::CommaOrEnd
     }
 
@@ -161,6 +169,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn after_value(&mut self, open: &mut Vec<u8>) -> Result<Expect, JsonError> {
+        debug_assert!(!open.is_empty(), "a value that stands alone is the end");
         let in_object = open.last() == Some(&b'{');
         match self.peek() {
             Some(b',') => {
@@ -244,6 +253,7 @@ impl<'a> Scanner<'a> {
 pub fn explain(text: &[u8]) -> Option<String> {
     let mut scanner = Scanner::new(text);
     let error = scanner.skip_value().and_then(|()| scanner.end()).err()?;
+    debug_assert!(error.offset <= text.len(), "byte {} of {}", error.offset, text.len());
     let before = &text[..error.offset.min(text.len())];
     let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
     let character = before.len() - before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);

@@ -119,6 +119,7 @@ struct User<'js> {
 }
 
 impl<'js> User<'js> {
+    // Not inlined, for the reason told at `init`.
     #[inline(never)]
     fn exported(&self, ctx: &Ctx<'js>, vu: &Vu) -> Result<Exported, ScriptError> {
         self.read_exports(ctx).map_err(|error| failure(ctx, vu, error))
@@ -155,6 +156,7 @@ impl<'js> User<'js> {
         end
     }
 
+    // Not inlined, for the reason told at `init`; cold, because most iterations throw nothing.
     #[cold]
     #[inline(never)]
     fn judge(&self, ctx: &Ctx<'js>, vu: &Vu, error: Error) -> IterationEnd {
@@ -191,6 +193,7 @@ impl<'js> User<'js> {
         vu.run_events(ctx)
     }
 
+    // Cold: the function is looked up when the scenario changes, and kept.
     #[cold]
     fn exec_function(&self, ctx: &Ctx<'js>, vu: &Vu) -> host::js::Result<Value<'js>> {
         let iteration = vu.iteration().expect("an iteration is running");
@@ -203,6 +206,7 @@ impl<'js> User<'js> {
         Ok(function)
     }
 
+    // Not inlined, for the reason told at `init`.
     #[inline(never)]
     fn call(
         &self,

@@ -78,6 +78,7 @@ impl<R: Read> RowReader<R> {
             }
         }
         let (found, expected) = (row.ends.len(), *self.width.get_or_insert(row.ends.len()));
+        debug_assert!(row.ends.is_sorted() && row.ends.last() == Some(&row.bytes.len()));
         if found != expected {
             return Err(format!("line {first_line}: {found} fields, expected {expected} as in the first row"));
         }

@@ -177,6 +177,7 @@ impl Handle {
             return Ok(None);
         }
         let read = self.file.read_at(position, into)?;
+        debug_assert!(position + read as u64 <= self.file.size, "the handle stays within the file");
         self.position.set(position + read as u64);
         Ok(Some(read))
     }

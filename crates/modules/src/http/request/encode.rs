@@ -52,6 +52,7 @@ fn header<'a>(params: &'a Params, name: &str) -> Option<&'a String> {
     params.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
+// Cold: it is called only to warn.
 #[cold]
 fn warn_about_encoding(vu: &Vu, method: &Method, target: &Target) {
     let message = format!(
@@ -65,6 +66,7 @@ fn warn_about_encoding(vu: &Vu, method: &Method, target: &Target) {
 }
 
 /// k6 does not send the length that a script gives.
+// Cold: few scripts give a length.
 #[cold]
 fn warn_unless_length(vu: &Vu, method: &Method, target: &Target, given: &str, real: u64) {
     if given.parse() == Ok(real) {

@@ -133,6 +133,7 @@ fn allowed(prepared: Rc<PreparedRequest>, purpose: &Purpose<'_, '_>) -> Checked<
     }
 }
 
+// Cold: it is called only to refuse.
 #[cold]
 fn not_beside(param: &str) -> Refusal {
     let instead = "use a function that waits for its response, such as http.get";

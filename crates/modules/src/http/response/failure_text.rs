@@ -18,6 +18,7 @@ pub fn failure_text(vu: &Vu, call: &Call) -> Option<String> {
     if matches!(call.exchange(), Some(Exchange { outcome: Ok(_), .. })) { None } else { text_of_failure(vu, call) }
 }
 
+// Cold: most requests get an answer.
 #[cold]
 fn text_of_failure(vu: &Vu, call: &Call) -> Option<String> {
     let (sent, urls) = (&call.prepared.sent, UrlCache::of(vu));

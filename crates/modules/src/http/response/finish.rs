@@ -25,6 +25,7 @@ pub fn finish<'js>(ctx: &Ctx<'js>, vu: &Vu, call: Rc<Lazy<Call>>, lent: Vec<Valu
     }
 }
 
+// Cold: most requests get an answer.
 #[cold]
 fn failed(ctx: &Ctx<'_>, vu: &Vu, call: &Call, message: &str) -> Result<()> {
     if call.prepared.throw {
@@ -35,6 +36,7 @@ fn failed(ctx: &Ctx<'_>, vu: &Vu, call: &Call, message: &str) -> Result<()> {
 }
 
 /// The response of a request whose body was hashed while it arrived.
+// Not inlined: few scripts ask for a hash.
 #[inline(never)]
 fn hashed<'js>(ctx: &Ctx<'js>, call: Rc<Lazy<Call>>, lent: Vec<Value<'js>>) -> Result<Value<'js>> {
     let hash = call.prepared.intake.digest_of(call.exchange());
@@ -55,6 +57,7 @@ fn is_redirect(call: &Call) -> bool {
 }
 
 /// Tells that a default limit, not the script's, cut redirects off.
+// Cold: it is called only to warn.
 #[cold]
 fn warn_about_redirects(vu: &Vu, call: &Call) {
     let (Some(exchange), Some(request)) = (call.exchange(), &call.prepared.sent.request) else { return };

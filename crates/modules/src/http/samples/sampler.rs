@@ -293,6 +293,7 @@ impl Sampler {
     ) -> Option<Bundle> {
         let last = self.last.borrow();
         let (key, series) = last.as_ref()?;
+        debug_assert!(key.error.is_none() || key.status == 0, "no answer has no status");
         let same_url = match url {
             None => Arc::ptr_eq(&key.url, &labels.url) || key.url == labels.url,
             Some(url) => *key.url == *url,
@@ -306,6 +307,7 @@ impl Sampler {
         same.then_some(*series)
     }
 
+    // Cold: the samples of most requests go where those of the one before went.
     #[cold]
     fn resolve(
         &self,

@@ -91,6 +91,8 @@ impl Shape {
                 Ok(list.into_value())
             }
             Shape::Named(names) => {
+                // Fewer when one was refused: blank answers stand before it and nothing behind it.
+                debug_assert!(answers.len() <= names.len(), "{} answers to {}", answers.len(), names.len());
                 let object = Object::new(ctx.clone())?;
                 for (name, answer) in names.iter().zip(answers) {
                     object.set(name.as_str(), answer)?;
@@ -240,6 +242,7 @@ fn all<'a>(
                 }
                 *on_host += 1;
                 let call = calls[index].take().expect("each is sent once");
+                // Boxed: the list of those on their way moves its elements.
                 let future: Sending<'a> = Box::pin(perform(vu, state, call));
                 let wakeup =
                     Arc::new(Wakeup { ready: AtomicBool::new(true), batch: Mutex::new(context.waker().clone()) });
@@ -247,6 +250,9 @@ fn all<'a>(
                 false
             });
             let before = active.len();
+            debug_assert!(before <= limit, "{before} at once, of at most {limit}");
+            debug_assert_eq!(busy.values().sum::<usize>(), before, "each is on the account of its host");
+            debug_assert!(before > 0 || waiting.is_empty(), "nobody would wake the batch");
             active.retain_mut(|request| match request.poll(context) {
                 Poll::Pending => true,
                 Poll::Ready(()) => {

@@ -94,6 +94,7 @@ struct HopRecord<'a> {
 }
 
 impl HopRecord<'_> {
+    // Not inlined: an exchange like the one before is recorded without it.
     #[inline(never)]
     fn record(&self, since_plan: &SincePlan) {
         if let Some(debug) = &self.run.debug {
