@@ -171,6 +171,7 @@ impl Door {
     fn add_reader(&self, ticket: &Rc<Ticket>) -> usize {
         let mut readers = self.readers.borrow_mut();
         let index = readers.iter().position(Option::is_none).unwrap_or(readers.len());
+        debug_assert!(ticket.reader.get().is_none(), "a body is read by one reader");
         let waker = Waker::from(Arc::new(ReaderWake { index, ready: self.ready.clone() }));
         let reader = Some(Reader { ticket: ticket.clone(), waker });
         if index == readers.len() {
@@ -192,7 +193,8 @@ impl Door {
     /// Asks a body for its next piece, if the script still waits for one.
     pub fn poll_reader(&self, index: usize) {
         let Some((ticket, waker)) = self.reader(index) else { return };
-        self.allocated.replace(ticket.allocated.take());
+        let before = self.allocated.replace(ticket.allocated.take());
+        debug_assert!(before.is_none(), "the memory of one request is not offered to another");
         let polled = ticket.body.borrow_mut().poll_next(&mut Context::from_waker(&waker));
         ticket.allocated.replace(self.allocated.take());
         let Poll::Ready(piece) = polled else { return };
@@ -204,6 +206,7 @@ impl Door {
 
     fn forget_reader(&self, ticket: &Ticket) {
         let reader = ticket.reader.take().and_then(|index| self.readers.borrow_mut()[index].take());
+        debug_assert!(reader.as_ref().is_none_or(|reader| std::ptr::eq(&*reader.ticket, ticket)), "of another request");
         drop(reader);
     }
 

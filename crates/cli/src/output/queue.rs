@@ -150,7 +150,9 @@ impl Queue {
             size += item.size();
             taken.push(item);
         }
+        debug_assert!(size <= self.bytes, "{size} bytes taken of {} waiting", self.bytes);
         self.bytes -= size;
+        debug_assert_eq!(self.bytes, self.items.iter().map(Item::size).sum::<usize>(), "what waits is counted");
         taken
     }
 
@@ -180,6 +182,7 @@ impl Queue {
 
     /// Says, where they would have stood, that lines are missing.
     fn tell(&mut self) {
+        debug_assert!(self.told <= self.dropped, "told of {} lines, {} are missing", self.told, self.dropped);
         let missing = self.dropped - self.told;
         self.told = self.dropped;
         if let Some(notice) = self.notice.as_ref().filter(|_| missing > 0) {

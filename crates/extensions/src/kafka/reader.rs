@@ -258,6 +258,7 @@ impl ReaderState {
                 got.push(message);
             }
         }
+        debug_assert!(got.len() <= limit, "{} messages, asked for {limit}", got.len());
         if self.committed.elapsed() >= plan.commit_interval {
             self.commit(vu).await?;
         }

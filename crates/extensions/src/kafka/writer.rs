@@ -235,6 +235,8 @@ async fn batches(
         }
         *filled += size;
     }
+    let mut all = batches.values().flatten();
+    debug_assert!(all.all(|batch| (1..=plan.batch_size).contains(&batch.len())), "a batch is too large, or empty");
     Ok(batches)
 }
 
@@ -346,6 +348,7 @@ fn request(plan: &WriterPlan, left: &Batches, places: &[(String, i32)]) -> std::
 /// The first batch of a partition is with its broker.
 fn sent(vu: &Vu, left: &mut Batches, place: &(String, i32)) {
     let Some(list) = left.get_mut(place) else { return };
+    debug_assert!(!list.is_empty(), "a place without batches is left out");
     let batch = list.remove(0);
     if list.is_empty() {
         left.remove(place);
