@@ -1,7 +1,7 @@
 //! `Writer`: sends messages, and waits for the brokers' word where it was asked for.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -295,14 +295,21 @@ async fn send_round(
             places.iter().for_each(|place| sent(vu, left, place));
         } else {
             let answer = broker.call(vu, &request, 9, timeout).await.map_err(passing)?;
+            let mut unanswered: BTreeSet<&(String, i32)> = places.iter().collect();
             for topic in &answer.responses {
                 for part in &topic.partition_responses {
                     let place = (topic.name.0.as_str().to_owned(), part.index);
+                    unanswered.remove(&place);
                     match error_text(part.error_code) {
                         None => sent(vu, left, &place),
                         Some(why) => failed = Some((why, part.error_code, place)),
                     }
                 }
+            }
+            // Nobody knows what became of it: sent again it might be there twice.
+            if let Some((topic, partition)) = unanswered.first() {
+                let text = format!("partition {partition} of {topic:?}: the broker's answer leaves it out");
+                return Err(Refusal { text, may_pass: false });
             }
         }
         state.cluster.give(leader, broker);
