@@ -49,10 +49,10 @@ pub(super) const SUITES: &[SuiteRow] = &[
         name: "mutants",
         arguments: &["[--seed N] [--count N] [--part K/N] [--match TEXT] [--list] [SUBJECT…]"],
         does: "changes the code at random and counts the changes that a crate's own tests catch",
-        when: "you changed metrics, engine, report or a codec, or their tests",
+        when: "you changed metrics, engine, report, journal, a codec or the exchange of `wire`, or their tests",
         help: "Makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, \
-               codecs), runs the crate's own tests on each, and fails when they catch less than 90 % of those that \
-               compile. --part 2/5 makes the second fifth of them; --match makes all whose name contains TEXT; --list \
+               journal, codecs, wire), runs the crate's own tests on each, and fails when they catch less than 92 % of \
+               those that compile. --part 2/5 makes the second fifth of them; --match makes all whose name contains TEXT; --list \
                names them and makes none. xtask/mutants/equivalent.txt excuses, with reasons. Installs cargo-mutants \
                in target/tools.",
         runner: Nightly(&[job("--seed $MUTANTS_SEED", 360)]),
