@@ -85,4 +85,47 @@ mod tests {
         let users = serde_json::json!({ "users": { "executor": "constant-vus", "vus": 1, "duration": "1m" } });
         assert_eq!(planned(users, 0, 1), None);
     }
+
+    #[test]
+    fn a_rate_that_changes_is_the_area_below_its_line() {
+        let plan = serde_json::json!({
+            "ramp": { "executor": "ramping-arrival-rate", "startRate": 60, "timeUnit": "1m", "preAllocatedVUs": 1,
+                "startTime": "10s", "stages": [{ "target": 300, "duration": "4s" }, { "target": 0, "duration": "0s" },
+                    { "target": 120, "duration": "6s" }] },
+        });
+        assert_eq!(planned(plan.clone(), 10, 14), Some(12.0), "from 1 to 5 a second");
+        assert_eq!(planned(plan.clone(), 11, 13), Some(6.0), "from 2 to 4");
+        assert_eq!(planned(plan.clone(), 14, 20), Some(6.0), "from 0 to 2");
+        assert_eq!(planned(plan.clone(), 17, 20), Some(4.5), "from 1 to 2");
+        assert_eq!(planned(plan.clone(), 13, 17), Some(4.5 + 1.5), "over the jump");
+        assert_eq!(planned(plan.clone(), 0, 60), Some(18.0));
+        assert_eq!(planned(plan.clone(), 20, 30), Some(0.0), "it is over");
+        assert_eq!((planned(plan.clone(), 0, 10), planned(plan, 12, 12)), (None, None), "not one moment of it");
+    }
+
+    #[test]
+    fn a_trace_plans_the_starts_that_it_names() {
+        let plan = serde_json::json!({
+            "trace": { "executor": "trace", "file": "t", "preAllocatedVUs": 1, "startTime": "10s" },
+        });
+        let mut scenarios = Scenarios::from_json(&plan).expect("a plan");
+        scenarios.read_traces(|_| Ok(String::from("0\n1\n1\n2\n4"))).expect("times");
+        let all: Vec<&Scenario> = scenarios.iter().collect();
+        let planned = |from, to| planned_starts(&all, Duration::from_secs(from), Duration::from_secs(to));
+        assert_eq!([planned(10, 11), planned(11, 12), planned(12, 20), planned(0, 60)], [1.0, 2.0, 2.0, 5.0].map(Some));
+        assert_eq!([planned(14, 15), planned(15, 16)], [1.0, 0.0].map(Some));
+        assert_eq!((planned(0, 10), planned(11, 11)), (None, None));
+    }
+
+    #[test]
+    fn users_who_plan_no_starts_count_while_they_run() {
+        let plan = serde_json::json!({
+            "rate": { "executor": "constant-arrival-rate", "rate": 2, "duration": "60s", "preAllocatedVUs": 1 },
+            "users": { "executor": "constant-vus", "vus": 1, "duration": "10s", "startTime": "30s" },
+        });
+        assert_eq!(planned(plan.clone(), 29, 30), Some(2.0), "they begin when it ends");
+        assert_eq!((planned(plan.clone(), 30, 31), planned(plan.clone(), 39, 41)), (None, None));
+        assert_eq!(planned(plan, 40, 41), Some(2.0), "they ended when it begins");
+        assert_eq!(planned_starts(&[], Duration::ZERO, Duration::MAX), None);
+    }
 }

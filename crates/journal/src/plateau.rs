@@ -138,4 +138,50 @@ mod tests {
         let counted = json!({ "a": { "executor": "shared-iterations", "vus": 1, "iterations": 9 } });
         assert_eq!(found(counted), Some((0.0, 600.0, true)));
     }
+
+    #[test]
+    fn iterations_that_run_out_leave_a_load_that_nobody_planned() {
+        let plateau_of = |scenarios: serde_json::Value| {
+            let scenarios = Scenarios::from_json(&scenarios).expect("scenarios");
+            plateau(scenarios.iter())
+        };
+        let counted = json!({ "executor": "per-vu-iterations", "vus": 1, "iterations": 9, "maxDuration": "30s" });
+        let alone = Plateau { from_s: 0.0, to_s: 30.0, is_closed: true, runs_out: true };
+        assert_eq!(plateau_of(json!({ "a": counted })), Some(alone));
+        let users = json!({ "executor": "constant-vus", "vus": 1, "duration": "40s" });
+        let behind = Plateau { from_s: 30.0, to_s: 40.0, is_closed: true, runs_out: false };
+        assert_eq!(plateau_of(json!({ "a": counted, "b": users })), Some(behind), "where the users are alone");
+        let shared = json!({ "executor": "shared-iterations", "vus": 1, "iterations": 9, "maxDuration": "20s" });
+        assert_eq!(plateau_of(json!({ "a": counted, "b": shared })), None);
+        let alone = Plateau { to_s: 20.0, ..alone };
+        assert_eq!(plateau_of(json!({ "b": shared })), Some(alone));
+    }
+
+    #[test]
+    fn the_first_of_two_plateaus_of_one_length_and_else_the_longest() {
+        let rate = |stages: &[(&str, u64)]| {
+            let stages: Vec<_> = stages.iter().map(|(time, to)| json!({ "duration": time, "target": to })).collect();
+            json!({ "a": { "executor": "ramping-arrival-rate", "startRate": 5, "preAllocatedVUs": 1, "startTime": "3s",
+                           "stages": stages } })
+        };
+        assert_eq!(found(rate(&[("20s", 5), ("5s", 9), ("20s", 9)])), Some((3.0, 23.0, false)));
+        assert_eq!(found(rate(&[("20s", 5), ("5s", 9), ("21s", 9)])), Some((28.0, 49.0, false)));
+        assert_eq!(found(rate(&[("5s", 0), ("60s", 0)])), None, "nothing is started");
+        assert_eq!(found(rate(&[("10s", 5), ("0s", 9), ("15s", 9), ("15s", 9)])), Some((13.0, 43.0, false)));
+        assert_eq!(found(rate(&[("10s", 5), ("0s", 0), ("0s", 5), ("12s", 5)])), Some((13.0, 25.0, false)));
+    }
+
+    #[test]
+    fn a_trace_is_no_plateau() {
+        let plan = json!({ "a": { "executor": "trace", "file": "t", "preAllocatedVUs": 1 } });
+        let mut scenarios = Scenarios::from_json(&plan).expect("scenarios");
+        scenarios.read_traces(|_| Ok(String::from("0\n30"))).expect("times");
+        assert_eq!(plateau(scenarios.iter()), None);
+        let both = json!({ "a": { "executor": "trace", "file": "t", "preAllocatedVUs": 1 },
+                           "b": { "executor": "constant-vus", "vus": 1, "duration": "50s" } });
+        let mut scenarios = Scenarios::from_json(&both).expect("scenarios");
+        scenarios.read_traces(|_| Ok(String::from("0\n30"))).expect("times");
+        let behind = Plateau { from_s: 30.0, to_s: 50.0, is_closed: true, runs_out: false };
+        assert_eq!(plateau(scenarios.iter()), Some(behind));
+    }
 }

@@ -3,100 +3,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use engine::{Health, Outcome, RunState, Tick};
-use metrics::{Aggregate, Recorder, Registry, Shard, TagSet, Thresholds, builtin};
-use onrush_journal::{
-    AgentFrame, FILE_NAME, FrameStore, JournalHead, KIND, Members, MessagePiece, PartCounts, PartEnd, PartJournal,
-    Redact, SCHEMA, TestPart, all, join,
-};
-use serde_json::{Value, json};
+use engine::RunState;
+use metrics::{Aggregate, Registry, Thresholds};
+use onrush_journal::{AgentFrame, FILE_NAME, Members, MessagePiece, all, join};
 
-const SECOND: Duration = Duration::from_secs(1);
-/// When the scenarios start, by the run's clock.
-const START: Duration = Duration::from_secs(7);
-
-struct NoSecrets;
-
-impl Redact for NoSecrets {
-    fn json(&self, head: Value) -> Value {
-        head
-    }
-
-    fn samples(&self, _: &mut Shard) {}
-}
-
-/// An empty folder of this name.
-fn folder(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&dir);
-    std::fs::create_dir_all(&dir).expect("made");
-    dir
-}
-
-fn head() -> JournalHead {
-    JournalHead {
-        kind: KIND.to_owned(),
-        schema: SCHEMA,
-        started_at: String::from("2026-01-01T00:00:00Z"),
-        script: String::from("script.js"),
-        labels: Default::default(),
-        options: json!({ "thresholds": { "iterations": ["count>100"] }, "executionSegment": "0:1/2" }),
-        environment: Default::default(),
-        part: None,
-    }
-}
-
-/// A part that runs in a folder.
-struct Agent {
-    recorder: Recorder,
-    journal: PartJournal,
-    frames: FrameStore,
-    closed: u64,
-}
-
-impl Agent {
-    fn begin(dir: &Path, index: u32, of: u32) -> Agent {
-        let registry = Registry::new();
-        let (run, name) = (String::from("run"), format!("agent-{index}"));
-        let part = TestPart { run, index, of, name, incarnation: 1, bound_ns: 2_000_000, is_on_its_own: false };
-        let mut journal = PartJournal::begin(dir, head(), part, registry.clone(), Box::new(NoSecrets));
-        journal.start(START);
-        let frames = FrameStore::default();
-        frames.in_journal(journal.path());
-        Agent { recorder: Recorder::new(registry), journal, frames, closed: 0 }
-    }
-
-    /// So many iterations end in the second that is closed at this time.
-    fn tick(&mut self, elapsed: Duration, iterations: u64) {
-        let series = self.recorder.series(builtin::ITERATIONS, &TagSet::new([("scenario", "a")]));
-        self.recorder.add(series, iterations as f64, 0);
-        let now = START + elapsed;
-        let (snapshots, lately) = (vec![self.recorder.take()], Health::default());
-        let second = self.journal.add(&Tick { now, cut: now, elapsed, snapshots, is_last: false, lately });
-        self.closed += self.frames.add(&PartCounts { initialised: 3, ..PartCounts::default() }, second);
-    }
-
-    fn end(&mut self, elapsed: Duration) {
-        let outcome = Outcome {
-            stopped: None,
-            started: Some(START),
-            ended: START + elapsed,
-            loaded_until: START + elapsed,
-            health: Health::default(),
-            lost_users: 0,
-            stuck_workers: Vec::new(),
-        };
-        self.journal.end(PartEnd::of(&outcome, &RunState::default(), 2).to_bytes());
-    }
-
-    fn sent(&self) -> Vec<Vec<u8>> {
-        let frame = |number| self.frames.frame(number).expect("it is kept");
-        assert_eq!((self.frames.frame(0), self.frames.frame(self.closed + 1)), (None, None));
-        (1..=self.closed).map(frame).collect()
-    }
-}
+use crate::agent::Agent;
+use crate::support::{SECOND, folder};
 
 /// Two agents; the second one stands still for its second second.
 fn run(dir: &Path) -> [Agent; 2] {
