@@ -221,4 +221,59 @@ mod tests {
         assert_eq!(others, [Protocol::WebSocket, Protocol::Grpc, Protocol::Http], "added up, and not with one another");
         assert_eq!(cut.row_of(&of(Protocol::Grpc, 0)), Some(REQUEST_KINDS + 1));
     }
+
+    #[test]
+    fn what_is_added_up_keeps_its_outcome_alone() {
+        let whole = RequestKind {
+            protocol: Protocol::Grpc,
+            failed: true,
+            error: "unavailable".into(),
+            scenario: "a".into(),
+            group: "::g".into(),
+            example: Some("/b/1".into()),
+            ..kind("/b", 14)
+        };
+        let RequestKind { name, method, protocol, status, error, failed, scenario, group, example } = whole.other();
+        assert_eq!((protocol, status, failed, example), (Protocol::Grpc, 14, true, None));
+        assert_eq!([name, method, error, scenario, group].map(|text| text.to_string()), [""; 5]);
+        assert!(whole.other().is_other() && !whole.is_other());
+    }
+
+    #[test]
+    fn each_part_of_a_kind_makes_another_one_but_for_its_example() {
+        let one = kind("/a", 200);
+        let others = [
+            RequestKind { name: "/b".into(), ..one.clone() },
+            RequestKind { method: "POST".into(), ..one.clone() },
+            RequestKind { protocol: Protocol::Grpc, ..one.clone() },
+            RequestKind { status: 201, ..one.clone() },
+            RequestKind { error: "reset".into(), ..one.clone() },
+            RequestKind { failed: true, ..one.clone() },
+            RequestKind { scenario: "s".into(), ..one.clone() },
+            RequestKind { group: "::g".into(), ..one.clone() },
+        ];
+        assert!(others.iter().all(|other| *other != one));
+        let known: std::collections::HashSet<RequestKind> = others.into_iter().chain([one.clone()]).collect();
+        assert_eq!(known.len(), 9);
+        assert!(known.contains(&RequestKind { example: Some("/a/1".into()), ..one }));
+    }
+
+    #[test]
+    fn scenarios_and_groups_are_put_together_by_request() {
+        let of = |name: &str, status, scenario: &str, group: &str, example: &str| {
+            let [scenario, group] = [scenario, group].map(Arc::from);
+            RequestKind { scenario, group, example: Some(example.into()), ..kind(name, status) }
+        };
+        let table = table([
+            (of("/a", 200, "one", "", "/a/1"), 9),
+            (of("/b", 200, "one", "", "/b/1"), 7),
+            (of("/a", 200, "two", "", "/a/2"), 3),
+            (of("/a", 200, "one", "::g", "/a/3"), 2),
+            (of("/a", 503, "one", "::g", "/a/4"), 1),
+        ]);
+        assert_eq!(table.rows.len(), 5);
+        let told: Vec<_> = table.by_request().into_iter().map(|row| (row.kind, row.durations.count())).collect();
+        assert_eq!(told, [(kind("/a", 503), 1), (kind("/a", 200), 14), (kind("/b", 200), 7)]);
+        assert!(told.iter().all(|(kind, _)| kind.example.is_none()), "which of them would it be");
+    }
 }
