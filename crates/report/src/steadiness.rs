@@ -303,4 +303,14 @@ mod tests {
         let day = find(&run(|at| if at < 6000 { 8.0 } else { 5.0 }, 20_000, 11), FLAT).expect("long enough");
         assert!((day.stretches[0].to_s - 6000.0).abs() <= 6.0, "{:?}", day.stretches[0]);
     }
+
+    #[test]
+    fn a_second_whose_median_is_0_has_no_logarithm_and_is_left_out() {
+        let mut medians = [5.0; 20];
+        let mut requests = [100.0; 20];
+        (medians[7], requests[7]) = (0.0, 5000.0);
+        let found = find(&seconds(&medians, &requests), FLAT).expect("long enough");
+        let whole = Stretch { from_s: 0.0, to_s: 20.0, med: 5.0, per_second: 100.0 };
+        assert_eq!((found.stretches, found.steady, found.drift), (vec![whole], Some(0), None));
+    }
 }

@@ -185,4 +185,34 @@ mod tests {
         assert!(html.contains("<tr><th scope=\"row\">&lt;i&gt;</th><td class=\"n\">7</td></tr>"), "{html}");
         assert!(html.contains("<tr class=\"bad\"><th scope=\"row\"><b>x</b></th>"), "{html}");
     }
+
+    #[test]
+    fn a_table_is_whole() {
+        let mut table = Table::new(["", "a<b", "n"]).texts(2).told_by(1).named("x & y").over_stretches("- name count");
+        assert!(table.is_empty());
+        table.row_with("sub", " data-row=\"1\"".to_owned(), ["", "", "7"]);
+        table.row(["1", "two", "3"]);
+        let expected = "<div class=\"table\" tabindex=\"0\" role=\"group\" aria-label=\"x &amp; y\">\
+                        <table data-stretch=\"- name count\"><caption>x &amp; y</caption>\n<thead><tr><td></td>\
+                        <th scope=\"col\">a&lt;b</th><th scope=\"col\" class=\"n\">n</th></tr></thead>\n<tbody>\n\
+                        <tr class=\"sub\" data-row=\"1\"><td></td><td></td><td class=\"n\">7</td></tr>\n\
+                        <tr><td>1</td><th scope=\"row\">two</th><td class=\"n\">3</td></tr>\n\
+                        </tbody></table></div>";
+        assert_eq!(table.html(), expected);
+        assert!(!table.is_empty());
+    }
+
+    #[test]
+    fn what_is_too_broad_for_paper_says_so_and_further_texts_stand_left() {
+        let of = |columns: usize| {
+            let mut table = Table::new(vec!["c"; columns]).text_at(2);
+            table.row(vec!["1"; columns]);
+            table.html()
+        };
+        assert!(!of(BROAD).contains("class=\"broad\""));
+        assert!(of(BROAD + 1).contains("<table class=\"broad\"><caption>Table</caption>"));
+        assert!(of(BROAD + 3).contains("<table class=\"broad\">"));
+        let cells = "<tr><th scope=\"row\">1</th><td class=\"n\">1</td><td>1</td><td class=\"n\">1</td></tr>";
+        assert!(of(4).contains(cells), "{}", of(4));
+    }
 }

@@ -252,3 +252,37 @@ pub(super) fn slowest(run: &ShownRun<'_>) -> Option<(String, f64)> {
     let slowest = timed.reduce(|slow, next| if next.1 > slow.1 { next } else { slow });
     slowest.filter(|_| kinds.len() > 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use metrics::Trend;
+    use metrics::results::TrendValue;
+
+    fn row(name: &str, scenario: &str, failed: bool, count: u32) -> RequestRow {
+        let mut trend = Trend::default();
+        (0..count).for_each(|n| trend.add(f64::from(n)));
+        let durations = (&TrendValue::from(trend)).into();
+        let [name, method, scenario] = [name, "GET", scenario].map(str::to_owned);
+        RequestRow { name, method, failed, scenario, durations, ..RequestRow::default() }
+    }
+
+    #[test]
+    fn sums_that_failed_come_first_then_the_most_frequent_and_the_others_last() {
+        let rest = RequestRow { method: String::new(), ..row("", "", true, 50) };
+        let rows = vec![row("/d", "d", true, 2), row("/a", "a", false, 5), row("/b", "b", false, 9), rest];
+        let rows =
+            rows.into_iter().chain([row("/d2", "d", false, 1), row("/a", "a", false, 3), row("/d", "d", true, 4)]);
+        let requests = Requests { rows: rows.collect(), ..Requests::default() };
+        let told: Vec<_> = sums(&requests, |row| row.scenario.clone())
+            .into_iter()
+            .map(|(key, sum)| (key, sum.rows, sum.durations.count(), sum.failed))
+            .collect();
+        let of = |key: &str, rows: &[usize], count, failed| (key.to_owned(), rows.to_vec(), count, failed);
+        assert_eq!(
+            told,
+            [of("d", &[0, 4, 6], 7, 6), of("b", &[2], 9, 0), of("a", &[1, 5], 8, 0), of("", &[3], 50, 50)]
+        );
+    }
+}

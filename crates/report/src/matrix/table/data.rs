@@ -161,3 +161,78 @@ pub struct Spread {
     /// Highest round.
     pub high: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tables(groups: &[(&str, &str, bool)]) -> Tables {
+        let row = |best| TableRow {
+            values: BTreeMap::new(),
+            valid: 1,
+            made: 1,
+            rate: None,
+            ratio: None,
+            best,
+            percentiles: Vec::new(),
+            per_server_cpu_s: None,
+            per_load_cpu_s: None,
+            server_cores: None,
+            load_cores: None,
+            saturated: 0,
+            limited_by: None,
+            late_accepted: 0,
+            suspect: 0,
+            response_bytes: None,
+            errors: None,
+            errors_by_kind: BTreeMap::new(),
+            server_stats: BTreeMap::new(),
+            by_round: BTreeMap::new(),
+            per_server_cpu_by_round: BTreeMap::new(),
+        };
+        let group = |(heading, verdict, best): &(&str, &str, bool)| RowGroup {
+            heading: (*heading).to_owned(),
+            rows: vec![row(false), row(*best)],
+            verdict: (*verdict).to_owned(),
+            judged_by: JudgedBy::Rate,
+        };
+        Tables {
+            name: String::new(),
+            rate_metric: String::new(),
+            time_metric: String::new(),
+            rounds: 1,
+            percentiles: Vec::new(),
+            columns: Vec::new(),
+            headed: true,
+            pivot: None,
+            loads_differ: false,
+            groups: groups.iter().map(group).collect(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn groups_that_show_the_same_share_a_line() {
+        let told = |groups: &[(&str, &str, bool)]| tables(groups).verdicts();
+        assert_eq!(told(&[("", "b is best", true)]), [(true, "b is best".to_owned())]);
+        assert_eq!(told(&[("", "", true)]), []);
+        let three = [("n=1", "same", false), ("n=2", "b is best", true), ("n=3", "same", false), ("n=4", "", false)];
+        assert_eq!(told(&three), [(false, "n=1; n=3: same".to_owned()), (true, "n=2: b is best".to_owned())]);
+        let all = ["n=1", "n=2", "n=3", "n=4"].map(|heading| (heading, "same", false));
+        assert_eq!(told(&all), [(false, "everywhere: same".to_owned())]);
+        assert_eq!(told(&all[..3]), [(false, "n=1; n=2; n=3: same".to_owned())]);
+        let most = [&all[..], &[("n=5", "b is best", true)]].concat();
+        let expected = [(false, "n=1; n=2; n=3; n=4: same".to_owned()), (true, "n=5: b is best".to_owned())];
+        assert_eq!(told(&most), expected);
+    }
+
+    #[test]
+    fn a_rate_is_marked_by_the_worst_that_is_known_of_its_runs() {
+        let mark = |saturated, late_accepted, suspect| {
+            let row = tables(&[("", "", false)]).groups.remove(0).rows.remove(0);
+            TableRow { saturated, late_accepted, suspect, ..row }.mark()
+        };
+        assert_eq!([mark(0, 0, 0), mark(0, 0, 1), mark(0, 1, 1), mark(0, 1, 0)], ["", " ?", " ~", " ~"]);
+        assert_eq!([mark(1, 0, 0), mark(1, 1, 1)], [" !", " !"]);
+    }
+}

@@ -220,4 +220,21 @@ pub(super) mod tests {
         assert!(told(&slow).is_some_and(|note| note.starts_with("! in 2 of 4 rows the first run was slower")));
         assert_eq!(told(&document()), None);
     }
+
+    #[test]
+    fn what_used_no_processor_has_no_figure_a_second_of_it() {
+        let mut document = document();
+        document.runs.iter_mut().filter(|run| run.variant == "a").for_each(|run| {
+            run.server = Some(Usage { cpu_s: 0.0, peak_bytes: None });
+            run.load = None;
+        });
+        let tables = tables(&document, &TableOptions::default()).unwrap();
+        let row = |variant: &str| {
+            let row = tables.groups[0].rows.iter().find(|row| row.values["variant"] == variant).unwrap();
+            (row.per_server_cpu_s, row.per_load_cpu_s, row.server_cores, row.load_cores)
+        };
+        assert_eq!(row("a"), (None, None, Some(0.0), None));
+        // Rates of 1,111 to 1,188 a second: a median of 1,149.5 for two seconds, by one second and by a half.
+        assert_eq!(row("b"), (Some(2299.0), Some(4598.0), Some(0.5), Some(0.25)));
+    }
 }
