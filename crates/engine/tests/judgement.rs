@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use onrush_engine::health::{ArrivalCounts, Gap, Health, Occupation, WorkerHealth};
 use onrush_engine::judgement::{ClosedLoop, IterationLag, MachineFacts, Outputs, Percentile, Throttling};
-use onrush_engine::{Cause, Facts, Finding, Judgement, Severity, Verdict, judge};
+use onrush_engine::{Cause, Facts, Finding, Judgement, Severity, Verdict, doubts_lately, judge};
 
 /// Two workers on two cores for five seconds; the first as given.
 fn health(cpu_share: f64, lag_avg_ms: f64, lag_p99_ms: f64) -> Health {
@@ -43,8 +43,14 @@ fn facts() -> Facts {
 
 /// An arrival rate whose starts were late by this much.
 fn open(late_share: f64, p95_ms: f64, max_ms: f64) -> Facts {
-    let lag = IterationLag { starts: 1000, late_share, p95_ms, p99_ms: p95_ms.max(max_ms / 2.0), max_ms };
+    let p99_ms = p95_ms.max(max_ms / 2.0);
+    let lag = IterationLag { late_share, p95_ms, p99_ms, max_ms, ..lag() };
     Facts { iteration_lag: Some(lag), closed: None, ..facts() }
+}
+
+/// A thousand starts on time.
+fn lag() -> IterationLag {
+    IterationLag { starts: 1000, ..IterationLag::default() }
 }
 
 fn causes(judgement: &Judgement) -> Vec<(Cause, Severity)> {
@@ -108,6 +114,19 @@ fn a_full_worker_is_invalid_and_more_workers_help_only_where_there_are_cores() {
     // A schedule that was kept all the same.
     assert_eq!(verdict(&health(0.93, 0.1, 2.0), &open(0.0, 0.5, 3.0)), Verdict::Suspect);
     assert_eq!(verdict(&health(0.93, 0.1, 2.0), &open(0.02, 0.5, 30.0)), Verdict::Invalid);
+    let starts = |p99_ms| Facts { closed: None, iteration_lag: Some(IterationLag { p99_ms, ..lag() }), ..facts() };
+    let of = |p99_ms| verdict(&health(0.93, 0.1, 2.0), &starts(p99_ms));
+    assert_eq!([9.99, 10.0].map(of), [Verdict::Suspect, Verdict::Invalid]);
+}
+
+#[test]
+fn what_is_wrong_lately_is_told_without_notes_and_however_short_the_time_is() {
+    let short = |cpu_share| Health { wall: Duration::from_millis(300), ..health(cpu_share, 0.3, 13.0) };
+    let lately = doubts_lately(&short(0.97), &facts());
+    assert_eq!(lately, judge(&health(0.97, 0.3, 13.0), &facts()).doubts().cloned().collect::<Vec<_>>());
+    assert_eq!(lately.iter().map(|doubt| doubt.cause).collect::<Vec<_>>(), [Cause::Cpu]);
+    assert_eq!(doubts_lately(&short(0.01), &facts()), [], "late on a busy machine: a note");
+    assert_eq!(doubts_lately(&short(0.97), &Facts { is_smoke: true, ..facts() }), []);
 }
 
 #[test]
