@@ -65,7 +65,8 @@ impl Tool {
         if changes.is_empty() {
             return Ok(HashMap::new());
         }
-        // The files by name, because cargo-mutants makes the deletions of fields in all files that it may, asked or not.
+        // The files by name, because cargo-mutants makes the deletions of fields in all files that it may change, asked
+        // or not.
         let files: BTreeSet<&str> = changes.iter().map(|change| change.file.as_str()).collect();
         let mut command = self.command(subject, files);
         command.args(["--in-place", "--no-shuffle", "--colors", "never", "--output"]).arg(&self.output);

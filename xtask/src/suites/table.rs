@@ -52,9 +52,9 @@ pub(super) const SUITES: &[SuiteRow] = &[
         when: "you changed metrics, engine, report, journal, a codec or the exchange of `wire`, or their tests",
         help: "Makes --count changes (100) drawn by --seed (1) in a copy of each SUBJECT (metrics, engine, report, \
                journal, codecs, wire), runs the crate's own tests on each, and fails when they catch less than 92 % of \
-               those that compile. --part 2/5 makes the second fifth of them; --match makes all whose name contains TEXT; --list \
-               names them and makes none. xtask/mutants/equivalent.txt excuses, with reasons. Installs cargo-mutants \
-               in target/tools.",
+               those that compile. --part 2/5 makes the second fifth of them; --match makes all whose name contains \
+               TEXT; --list names them and makes none. xtask/mutants/equivalent.txt excuses, with reasons. Installs \
+               cargo-mutants in target/tools.",
         runner: Nightly(&[job("--seed $MUTANTS_SEED", 360)]),
         run: |words| mutants::run(&parity::workspace()?, words),
     },

@@ -187,8 +187,8 @@ fn notes_of_parts_without_a_coordinator_say_that_nothing_compared_their_clocks()
     let apart = |parts| format!("{parts} parts began within 250ms of each other, by the clocks of their machines");
     assert_eq!(alone(&registry, 2), [apart(2)]);
     registry.define("message_delay", Kind::Trend, Contains::Time).expect("a new name");
-    let unknown = "message delays between machines are the difference of clocks that nothing compared here: those of one \
-                   machine are exact, and agents of a fleet know their clocks";
+    let unknown = "message delays between machines are the difference of clocks that nothing compared here: those of \
+                   one machine are exact, and agents of a fleet know their clocks";
     assert_eq!(alone(&registry, 2), [&apart(2), unknown]);
     assert_eq!(alone(&registry, 1), [apart(1)], "one machine has one clock");
 }

@@ -1,4 +1,7 @@
 //! Journals of agents that nobody coordinated: which of them are parts of one test, and what they come to together.
+//!
+//! What is no part is refused with its folder. A part that is not whole makes the result INVALID, and counts all the
+//! same.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! The journal of one process: what a run writes into it, and what a run that was killed comes to.
+//!
+//! The series of a result that is made of a journal are those of the run itself; what is damaged is told and ends it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -295,7 +297,7 @@ fn fared(cpu_shares: &[f64], cores: f64) -> Health {
 }
 
 fn plan() -> Scenarios {
-    let plan = json!({ "a": { "executor": "constant-arrival-rate", "rate": 90, "timeUnit": "1m", "duration": "2s",
+    let plan = json!({ "a": { "executor": "constant-arrival-rate", "rate": 90, "timeUnit": "1m", "duration": "3s",
                               "preAllocatedVUs": 1 } });
     Scenarios::from_json(&plan).expect("a plan")
 }
@@ -316,7 +318,7 @@ fn the_generator_stands_beside_the_seconds() {
         cores: vec![None, Some(0.75), None, Some(0.3333)],
         busiest_share: vec![None, Some(0.5), None, Some(0.3333)],
         lag_p99_ms: vec![None, Some(5.0), None, Some(3.333)],
-        planned_per_second: vec![None, Some(1.5), Some(1.5), Some(0.0)],
+        planned_per_second: vec![None, Some(1.5), Some(1.5), Some(0.75)],
         target: Some(TargetSeconds { name: "the target".to_owned(), cores: vec![None, Some(0.1235), None, None] }),
     };
     assert_eq!(over_time.generator, Some(generator));
