@@ -118,3 +118,67 @@ impl PlainHead {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::route::origins::Origins;
+    use crate::request::{Auth, BodyUse};
+    use crate::settings::Settings;
+
+    fn request(url: &Url) -> Request {
+        Request {
+            method: Method::Post,
+            url: url.clone(),
+            headers: Rc::new([("x-a".to_owned(), "1".to_owned())]),
+            cookies: Rc::new([]),
+            body: Some(Payload::from_bytes("abc")),
+            timeout: None,
+            max_redirects: 0,
+            auth: Auth::FromUserinfo,
+            body_use: BodyUse::Keep,
+            prior_knowledge: false,
+        }
+    }
+
+    fn learned(request: &Request, length: usize) -> (KnownRequests, PlainHead) {
+        let settings = Settings::default();
+        let origin = Origins::new(&settings).unwrap().find(&request.url, Offer::Http1).unwrap();
+        let known = KnownRequests::default();
+        let head = known.learn(&IoContext::new(settings.limits, None), request, origin, vec![b'h'; length]);
+        (known, head)
+    }
+
+    #[test]
+    fn a_request_is_known_by_all_that_its_head_is_made_of() {
+        let url = Url::parse("http://a.test/x").unwrap();
+        let one = request(&url);
+        let (known, _) = learned(&one, 100);
+        let found = |request: &Request, offer| known.find(request, offer).map(|known| known.head.len());
+        assert_eq!(found(&one, Offer::Http1), Some(100));
+        let equal =
+            Request { headers: one.headers.to_vec().into(), body: Some(Payload::from_bytes("xyz")), ..request(&url) };
+        assert_eq!(found(&equal, Offer::Http1), Some(100), "equal headers, a body of the same length");
+        assert_eq!(found(&one, Offer::OnlyHttp2), None);
+        for other in [
+            request(&Url::parse("http://a.test/x").unwrap()),
+            Request { method: Method::Put, ..request(&url) },
+            Request { headers: Rc::new([]), ..request(&url) },
+            Request { body: Some(Payload::from_bytes("abcd")), ..request(&url) },
+            Request { body: None, ..request(&url) },
+        ] {
+            assert_eq!(found(&other, Offer::Http1), None);
+        }
+    }
+
+    #[test]
+    fn a_long_head_is_sent_once_and_not_kept() {
+        let one = request(&Url::parse("http://a.test/x").unwrap());
+        for (length, is_kept) in [(1, true), (LONGEST, true), (LONGEST + 1, false), (2 * LONGEST, false)] {
+            let (known, head) = learned(&one, length);
+            assert_eq!(head.head().bytes.len(), length);
+            assert_eq!(matches!(head, PlainHead::Known(_)), is_kept, "{length}");
+            assert_eq!(known.find(&one, Offer::Http1).is_some(), is_kept, "{length}");
+        }
+    }
+}

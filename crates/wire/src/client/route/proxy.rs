@@ -238,6 +238,7 @@ mod tests {
             ("http://[fd00::1]:81/", false),
             ("http://[fd00::1]/", true),
             ("http://[fd00::2]/", false),
+            ("http://a../", true),
         ];
         for (url, proxied) in cases {
             assert_eq!(rules.find(&Url::parse(url).unwrap()).is_some(), proxied, "{url}");

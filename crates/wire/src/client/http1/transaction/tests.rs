@@ -127,3 +127,65 @@ async fn no_other_pair_is_legal() {
     bench.transaction.receiving = Receiving::Nothing;
     assert!(!bench.transaction.is_legal(), "an answer has begun");
 }
+
+impl Bench {
+    /// Goes on to the end.
+    async fn end(&mut self) -> End {
+        for _ in 0..1000 {
+            if let Poll::Ready(end) = self.turn().await {
+                return end;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        panic!("it never ends: {:?}", self.pair());
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_hangs_up_while_nothing_came_failed_the_sending() {
+    let mut dead = Bench::new(MUCH);
+    dead.reach("under way", "nothing").await;
+    dead.peer = None;
+    assert!(dead.turn().await.is_pending());
+    let End::Failed(failure) = dead.end().await else { panic!("nobody answered") };
+    assert_eq!((failure.step, failure.kind), (Step::Send, FailureKind::ConnectionReset), "{failure}");
+}
+
+#[tokio::test]
+async fn a_peer_that_hangs_up_in_its_answer_failed_the_receiving() {
+    let mut early = Bench::new(MUCH);
+    early.says(PART_OF_200);
+    early.reach("under way", "some").await;
+    early.peer = None;
+    assert!(early.turn().await.is_pending());
+    let End::Failed(failure) = early.end().await else { panic!("the answer is not whole") };
+    assert_eq!(failure.step, Step::Receive, "{failure}");
+
+    let mut usual = Bench::new(1);
+    usual.reach("sent", "nothing").await;
+    usual.says(PART_OF_200);
+    usual.reach("sent", "some").await;
+    usual.peer.take().unwrap().shutdown(std::net::Shutdown::Write).unwrap();
+    let End::Failed(failure) = usual.end().await else { panic!("the answer is not whole") };
+    assert_eq!(failure, failure_map::closed(Step::Receive));
+
+    let mut silent = Bench::new(1);
+    silent.reach("sent", "nothing").await;
+    silent.peer.take().unwrap().shutdown(std::net::Shutdown::Write).unwrap();
+    let End::Failed(failure) = silent.end().await else { panic!("nobody answered") };
+    assert_eq!(failure, failure_map::closed(Step::Wait));
+}
+
+#[tokio::test]
+async fn an_answer_is_complete_and_clean_where_nothing_is_behind_it() {
+    for (answer, is_clean) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", true),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd", false),
+    ] {
+        let mut bench = Bench::new(1);
+        bench.reach("sent", "nothing").await;
+        bench.says(answer);
+        let End::Complete { clean } = bench.end().await else { panic!("{answer} is whole") };
+        assert_eq!(clean, is_clean, "{answer}");
+    }
+}
