@@ -214,3 +214,42 @@ fn what_socks_refuses_is_a_failure_at_connect() {
     let all = send(through(&format!("socks5://{address}"), ""), &get("http://a.test/"), None);
     assert!(all[0].outcome.as_ref().unwrap_err().message.starts_with("SOCKS proxy refused the connection: it "));
 }
+
+/// A SOCKS5 proxy that says this after each of the client's messages, which have these lengths, and hangs up.
+fn socks_that_says(talk: &'static [(usize, &'static [u8])]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        client.set_read_timeout(PATIENCE).unwrap();
+        for (length, reply) in talk {
+            take(&mut client, *length);
+            client.write_all(reply).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_socks_proxy_that_says_what_it_must_not_is_named() {
+    // Of the client: a greeting of 3 bytes, or 4 with a login, the login of 7, the request for a.test of 13.
+    const GREETING: (usize, &[u8]) = (3, &[5, 0]);
+    let cases: [(&str, &[(usize, &[u8])], &str); 9] = [
+        ("", &[(3, &[5, 0, 9])], "it says more than SOCKS5 asks for"),
+        ("", &[(3, &[5])], "it hung up"),
+        ("", &[(3, &[4, 0])], "it does not speak SOCKS5"),
+        ("", &[(3, &[5, 255])], "it wants another way of logging in"),
+        ("", &[(3, &[5, 2])], "it wants another way of logging in"),
+        ("us:pw@", &[(4, &[5, 2]), (7, &[1, 1])], "it does not accept the name and password"),
+        ("", &[GREETING, (13, &[4, 0, 0, 1, 127, 0, 0, 1, 0, 80])], "it does not speak SOCKS5"),
+        ("", &[GREETING, (13, &[5, 2, 0, 1, 127, 0, 0, 1, 0, 80])], "connection not allowed by ruleset"),
+        ("", &[GREETING, (13, &[5, 0, 0, 1, 127, 0, 0, 1, 0, 80, 9])], "it says more than SOCKS5 asks for"),
+    ];
+    for (login, talk, why) in cases {
+        let proxy = format!("socks5://{login}{}", socks_that_says(talk));
+        let all = send(through(&proxy, ""), &get("http://a.test/"), None);
+        let failure = all[0].outcome.as_ref().unwrap_err();
+        let expected = format!("SOCKS proxy refused the connection: {why}");
+        assert_eq!((failure.step, &failure.message), (Step::Connect, &expected), "{talk:?}");
+    }
+}

@@ -255,3 +255,22 @@ fn a_sink_takes_what_arrives_and_ends_the_stream_alone() {
     assert!(times.len() == 3 && times[2] - times[0] >= Duration::from_millis(55), "{times:?}");
     assert_eq!(body(&exchanges[1]), b"next");
 }
+
+#[test]
+fn idle_connections_are_closed_when_that_is_asked_for() {
+    // One after the other: the second is served when the client has closed the first.
+    let (address, server) = serve(2, |tls, at| {
+        begin(tls);
+        let stream = read_request(tls).unwrap();
+        answer(tls, stream, at.to_string().as_bytes());
+        await_close(tls);
+    });
+    run(trusting(), async |client| {
+        for expected in [&b"0"[..], b"1"] {
+            let exchange = client.send(&get(url(address)), None, &mut |_| {}).await;
+            assert_eq!((body(&exchange), exchange.connection.as_ref().unwrap().reused), (expected.to_vec(), false));
+            client.close_idle();
+        }
+    });
+    server.join().unwrap();
+}
