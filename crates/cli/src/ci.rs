@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::flags::{CI_FLAGS, RunFlag};
 use crate::output;
 use crate::process::environment::Variables;
+use crate::process::whole_file;
 
 /// Variables by which a job of GitHub is recognised. A run that another command starts must not write as if it were
 /// the job itself.
@@ -107,7 +108,7 @@ impl CiFiles {
         }
         let put = |path: &Option<String>, text: &dyn Fn() -> String| match path {
             None => Ok(()),
-            Some(path) => std::fs::write(path, text()).map_err(|error| not_written(path, &error)),
+            Some(path) => whole_file::write(path, text()).map_err(|error| not_written(path, &error)),
         };
         let (script, _) = self.place(script);
         let written = [

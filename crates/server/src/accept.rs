@@ -3,7 +3,7 @@
 use std::io;
 use std::net::IpAddr;
 use std::rc::Rc;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -55,36 +55,29 @@ pub(crate) fn run(
     ready: &mpsc::Sender<io::Result<()>>,
     stop: watch::Receiver<Option<Duration>>,
 ) {
+    let tls = plan.tls.clone().map(|config| Rc::new(TlsAcceptor::new(config)));
     let started = wire::event_loop().and_then(|runtime| {
         let app = runtime.block_on(async { app.map(|make| make()).transpose() }).map_err(io::Error::other)?;
-        Ok((runtime, app))
+        let each = |listener| Accepting::new(listener, tls.as_ref());
+        let accepting: io::Result<Vec<_>> = runtime.block_on(async { listeners.into_iter().map(each).collect() });
+        let accepting = accepting?;
+        Ok((runtime, app, accepting))
     });
     // Server::start that has failed already hears nothing more; this worker must stop then.
     let _heard = match started {
         Err(e) => ready.send(Err(e)),
-        Ok((runtime, app)) => {
+        Ok((runtime, app, accepting)) => {
             let heard = ready.send(Ok(()));
-            let tls = plan.tls.clone();
-            runtime.block_on(serve(Rc::new(Worker::new(plan, app)), tls, listeners, stop));
+            runtime.block_on(serve(Rc::new(Worker::new(plan, app)), accepting, stop));
             heard
         }
     };
 }
 
 /// Serves until told to stop, then lets running requests end within the grace that came with the word.
-async fn serve(
-    worker: Rc<Worker>,
-    tls: Option<Arc<rustls::ServerConfig>>,
-    listeners: Vec<Listener>,
-    mut stop: watch::Receiver<Option<Duration>>,
-) {
-    let tls = tls.map(|config| Rc::new(TlsAcceptor::new(config)));
-    let mut accepting = Vec::new();
-    for listener in listeners {
-        let listener = Accepting::new(listener, tls.as_ref())
-            .expect("a fresh non-blocking listener registers with the event loop");
-        accepting.push(spawn_local(accept(worker.clone(), listener)));
-    }
+async fn serve(worker: Rc<Worker>, listeners: Vec<Accepting>, mut stop: watch::Receiver<Option<Duration>>) {
+    let accepting: Vec<_> =
+        listeners.into_iter().map(|listener| spawn_local(accept(worker.clone(), listener))).collect();
     let sweeping = spawn_local(worker.clone().sweep());
     let delivering = spawn_local(worker.rooms().clone().serve());
     let told = stop.wait_for(Option::is_some).await;

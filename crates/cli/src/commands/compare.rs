@@ -12,6 +12,7 @@ use report::visible_lines;
 use crate::ci::{self, CiFiles};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::process::whole_file;
 use crate::{json_answer, output};
 
 /// A line break ends a paragraph, so that help is folded to the terminal.
@@ -155,7 +156,7 @@ fn render(comparison: &Comparison, format: &str) -> String {
 fn write(path: &str, text: &str) -> Result<(), Failure> {
     let written = match path {
         "-" => output::print(text),
-        path => std::fs::write(path, text),
+        path => whole_file::write(path, text),
     };
     written.map_err(|error| {
         Failure::new(ExitCode::NotComparable, format!("cannot write the comparison to {path}: {error}"))

@@ -9,6 +9,7 @@ use report::{history, visible_lines};
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::process::whole_file;
 use crate::{json_answer, output};
 
 /// The command line.
@@ -48,7 +49,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let runs = read_runs(dir).map_err(failed)?;
     let found = history::history(&runs, &wanted).map_err(failed)?;
     if let Some(path) = matches.get_one::<String>("output") {
-        std::fs::write(path, history::page(&found, dir)).map_err(|error| {
+        whole_file::write(path, history::page(&found, dir)).map_err(|error| {
             let text = format!("cannot write the page to {path}: {error}; name another place with -o FILE");
             Failure::new(ExitCode::ResultNotWritten, text)
         })?;

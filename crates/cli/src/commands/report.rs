@@ -17,6 +17,7 @@ use crate::ci::{CiFiles, OF_JOBS};
 use crate::commands::run::saved::{of_journals, shards};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::process::whole_file;
 use crate::{json_answer, output};
 
 /// Name of the report beside its document.
@@ -92,7 +93,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
         (given, place) => {
             let path = given.map_or_else(|| beside(&place.unwrap_or_default()), PathBuf::from);
-            std::fs::write(&path, text).map_err(|e| not_written(&path.display().to_string(), &e))?;
+            whole_file::write(&path, text).map_err(|e| not_written(&path.display().to_string(), &e))?;
             let wrote = format!("wrote {}\n", visible(&path.display().to_string()));
             output::stdout().print(wrote.as_bytes());
         }

@@ -7,6 +7,7 @@ use report::matrix::document;
 
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::process::whole_file;
 use crate::terminal::tables::{self, Asked};
 
 /// The `table` command.
@@ -35,7 +36,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let text = asked.text(&document)?;
     match matches.get_one::<String>("output").map(PathBuf::from) {
         Some(path) => {
-            std::fs::write(&path, text)
+            whole_file::write(&path, text)
                 .map_err(|error| generic(format!("cannot write {}: {error}", path.display())))?;
         }
         None => tables::print(&text)?,

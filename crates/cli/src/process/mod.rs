@@ -7,3 +7,4 @@ pub(crate) mod machine;
 pub(crate) mod private_folder;
 pub(crate) mod resources;
 pub(crate) mod signals;
+pub(crate) mod whole_file;

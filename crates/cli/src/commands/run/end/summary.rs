@@ -17,6 +17,7 @@ use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
 use crate::log::Logger;
 use crate::output;
+use crate::process::whole_file;
 
 /// The summary of a run, in every form asked for.
 pub struct Summary<'a> {
@@ -84,7 +85,7 @@ impl Summary<'_> {
             false => report::export_json(self.results, &self.options, self.setup_data()),
         };
         let value = flags.test.secrets.redactor().json(value);
-        if let Err(error) = std::fs::write(path, report::pretty(&value)) {
+        if let Err(error) = whole_file::write(path, report::pretty(&value)) {
             // As in k6 the exit code is that of the test, unless doubts decide it.
             let text = format!("cannot write the summary export {path}: {error}");
             self.log.write(Level::Error, &text, &[]);
@@ -125,7 +126,7 @@ impl Summary<'_> {
             "stdout" if !self.flags.shown.answers_json => self.print(bytes),
             "stdout" | "stderr" => output::stderr().print(bytes),
             path => {
-                if let Err(error) = std::fs::write(path, bytes) {
+                if let Err(error) = whole_file::write(path, bytes) {
                     let text = format!("handleSummary: cannot write {path}: {error}");
                     self.log.write(Level::Error, &text, &[]);
                     self.is_incomplete.set(true);
