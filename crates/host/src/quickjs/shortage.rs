@@ -75,6 +75,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a copy of the test's process hears in this way what to do")]
     fn a_process_ends() {
         let Ok(way) = std::env::var(WAY) else { return };
         end_with("no memory is left\n", 77);

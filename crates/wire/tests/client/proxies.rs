@@ -234,7 +234,9 @@ fn socks_that_says(talk: &'static [(usize, &'static [u8])]) -> SocketAddr {
 fn a_socks_proxy_that_says_what_it_must_not_is_named() {
     // Of the client: a greeting of 3 bytes, or 4 with a login, the login of 7, the request for a.test of 13.
     const GREETING: (usize, &[u8]) = (3, &[5, 0]);
-    let cases: [(&str, &[(usize, &[u8])], &str); 9] = [
+    /// What the proxy answers, each after so many bytes of ours.
+    type Answers = &'static [(usize, &'static [u8])];
+    let cases: [(&str, Answers, &str); 9] = [
         ("", &[(3, &[5, 0, 9])], "it says more than SOCKS5 asks for"),
         ("", &[(3, &[5])], "it hung up"),
         ("", &[(3, &[4, 0])], "it does not speak SOCKS5"),
