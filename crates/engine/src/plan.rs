@@ -204,7 +204,7 @@ impl LanePlan {
         self.users(true) > 0
     }
 
-    /// Whether its starts are planned, whoever is free then: an arrival rate or a trace.
+    /// Whether its starts are planned, free users or not: an arrival rate or a trace.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.work, Work::Arriving { .. })
     }

@@ -246,7 +246,7 @@ impl Ratio {
     }
 
     fn reduced(top: u64, bottom: u64) -> Ratio {
-        debug_assert!(bottom > 0, "whoever reads or reckons refuses a division by 0");
+        debug_assert!(bottom > 0, "parsing and arithmetic refuse a division by 0");
         let common = gcd(top, bottom);
         Ratio { top: top / common, bottom: bottom / common }
     }

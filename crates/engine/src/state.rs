@@ -42,7 +42,7 @@ struct WorkerCell {
 struct ScenarioState {
     name: String,
     executor: &'static str,
-    /// Whether its starts are planned, whoever is free then.
+    /// Whether its starts are planned, free users or not.
     is_open: bool,
     /// Planned start after the run's start.
     start_time: Duration,

@@ -48,7 +48,7 @@ pub struct MergedParts {
 /// What these journals come to; the error says why they are no parts of one test.
 pub fn join(given: Vec<GivenJournal>) -> Result<MergedParts, String> {
     let mut parts = OpenPart::all(given)?;
-    assert!(!parts.is_empty(), "whoever joins parts has some");
+    assert!(!parts.is_empty(), "there are parts to join");
     assert!(parts.windows(2).all(|pair| pair[0].part.index < pair[1].part.index), "each part once, in order");
     let registry = Registry::new();
     let mut merge = Merge::new(&parts[0].head, &registry);

@@ -27,7 +27,7 @@ pub(crate) struct CounterSum {
 impl CounterSum {
     /// Adds a finite value this many times.
     pub(crate) fn add(&mut self, value: f64, times: u64) {
-        debug_assert!(value.is_finite(), "whoever records refuses {value}");
+        debug_assert!(value.is_finite(), "the recorder refuses {value}");
         let product = i64::try_from(times).ok().filter(|_| is_whole(value));
         let product = product.and_then(|times| times.checked_mul(value as i64));
         match product.and_then(|product| self.whole.checked_add(product)) {

@@ -40,7 +40,7 @@ pub(crate) fn units(magnitude: f64) -> (u64, u32) {
 impl ExactSum {
     /// Adds a finite number this many times.
     pub(crate) fn add(&mut self, value: f64, times: u64) {
-        debug_assert!(value.is_finite(), "whoever records refuses {value}");
+        debug_assert!(value.is_finite(), "the recorder refuses {value}");
         let (significand, shift) = units(value.abs());
         self.add_units(u128::from(significand) * u128::from(times), shift, value < 0.0);
     }

@@ -110,7 +110,7 @@ impl Sink {
     /// Adds one finite value.
     #[inline]
     pub fn add(&mut self, value: f64, at_ns: u64) {
-        debug_assert!(value.is_finite(), "whoever records refuses {value}");
+        debug_assert!(value.is_finite(), "the recorder refuses {value}");
         match self {
             Sink::Trend(trend) => trend.add(value),
             Sink::Counter { .. } => self.add_times(value, 1),

@@ -25,7 +25,7 @@ use target::Target;
 use trial::Bench;
 
 /// The C file of system calls, from the repository's root.
-pub const TRACER: &str = "xtask/faults/tracer.c";
+const TRACER: &str = "xtask/faults/tracer.c";
 
 /// The arguments are those of `cargo xtask faults`; the error says how many promises were broken.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! A file that others read is there whole or as it was: a full disk leaves no half of a report that looks like one.
+//! Writes a file completely or leaves it as it was, so that a full disk leaves no half of a report.
 //!
 //! It is written beside its place and renamed. What is no ordinary file (a pipe, `/dev/stdout`) and what cannot be
 //! replaced (a folder without the right to write, a single file that a container mounts) is written in place.

@@ -62,7 +62,7 @@ impl FakeClock {
         while let Some(waker) = shared.timers.pop_due(now) {
             due.push(waker);
         }
-        debug_assert!(!due.is_empty(), "time goes to a deadline that somebody waits for");
+        debug_assert!(!due.is_empty(), "simulated time goes to a deadline that a sleeper has");
         drop(shared);
         due.into_iter().for_each(std::task::Waker::wake);
     }

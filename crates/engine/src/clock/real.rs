@@ -192,7 +192,7 @@ impl RealClock {
             waker.wake();
         }
         self.shared.due.set(self.shared.timers.borrow_mut().next());
-        debug_assert!(self.shared.due.get().is_none_or(|due| due > now), "whoever was due is woken");
+        debug_assert!(self.shared.due.get().is_none_or(|due| due > now), "each sleeper that was due is woken");
         self.arm_soon();
     }
 

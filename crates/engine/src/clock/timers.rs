@@ -38,10 +38,7 @@ impl Timers {
         self.slots[slot as usize] = Some((ticket.number, waker));
         let earliest = self.heap.peek().is_none_or(|Reverse((first, _))| deadline < *first);
         self.heap.push(Reverse((deadline, ticket)));
-        debug_assert!(
-            self.heap.len() + self.free.len() >= self.slots.len(),
-            "whoever sleeps has a deadline in the heap"
-        );
+        debug_assert!(self.heap.len() + self.free.len() >= self.slots.len(), "each sleeper has a deadline in the heap");
         (ticket, earliest)
     }
 
@@ -83,7 +80,7 @@ impl Timers {
             return None;
         }
         let Reverse((_, ticket)) = self.heap.pop()?;
-        debug_assert!(self.is_waiting(ticket), "`next` leaves somebody who waits in front");
+        debug_assert!(self.is_waiting(ticket), "`next` leaves a waiting user in front");
         let (_, waker) = self.slots[ticket.slot as usize].take()?;
         self.free.push(ticket.slot);
         Some(waker)

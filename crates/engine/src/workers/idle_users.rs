@@ -38,7 +38,7 @@ impl IdleUsers {
         let Some(slot) = self.waiting.borrow_mut().pop_front() else { return false };
         debug_assert!(!self.closed.get(), "nothing starts after the end");
         let mut slots = self.slots.borrow_mut();
-        debug_assert!(slots[slot].job.is_none(), "whoever waits has no iteration yet");
+        debug_assert!(slots[slot].job.is_none(), "a waiting user has no iteration yet");
         slots[slot].job = Some(planned);
         let waker = slots[slot].waker.take();
         drop(slots);
@@ -65,7 +65,7 @@ pub(crate) struct ArrivalPace {
 
 impl Pace for ArrivalPace {
     fn next(&mut self, _elapsed: Duration, _begun: u64) -> Next {
-        debug_assert!(!self.is_waiting, "whoever waits does not ask");
+        debug_assert!(!self.is_waiting, "a waiting user does not ask");
         match self.users.slots.borrow_mut()[self.slot].job.take() {
             Some(planned) => Next::Start(Turn { number: None, planned: Some(planned), hard: self.hard }),
             None if self.users.closed.get() => Next::Done,

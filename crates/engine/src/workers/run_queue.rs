@@ -253,7 +253,7 @@ impl RunQueue {
 
     /// Adds a user, to be resumed behind those who are ready.
     pub(crate) fn add(&self, user: impl Resumable + 'static) {
-        debug_assert!(!self.is_closed.get() || self.left.get() > 0, "nobody comes after the last one has left");
+        debug_assert!(!self.is_closed.get() || self.left.get() > 0, "no user comes after the last one has left");
         let at = self.count.replace(self.count.get() + 1);
         let woken = Arc::new(Woken {
             user: at,

@@ -124,7 +124,7 @@ pub fn share(protocol: &str, members: &BTreeMap<String, Vec<String>>, topics: &B
     let given = shares.values().flat_map(BTreeMap::values).map(Vec::len).sum::<usize>();
     let is_wanted = |topic: &String| members.values().any(|wanted| wanted.contains(topic));
     let wanted = topics.iter().filter(|(topic, _)| is_wanted(topic)).map(|(_, partitions)| partitions.len());
-    assert_eq!(given, wanted.sum::<usize>(), "each partition that somebody wants has one member");
+    assert_eq!(given, wanted.sum::<usize>(), "each partition of a wanted topic has one member");
     shares
 }
 

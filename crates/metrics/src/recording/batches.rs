@@ -194,7 +194,7 @@ impl Batcher {
         debug_assert_eq!(
             batch.records().map(|record| record.values.len() as u64).sum::<u64>(),
             batch.samples,
-            "whoever reads the records finds each sample"
+            "the records hold each sample"
         );
         debug_assert!(
             batch.records().all(|record| record.note.is_none_or(|note| (note as usize) < batch.notes.len())),

@@ -242,7 +242,7 @@ impl Recorder {
         Snapshot { sinks, refused: self.refused.take(), cardinality }
     }
 
-    // Cold: called only when somebody wants each sample.
+    // Cold: called only when each sample is wanted.
     #[cold]
     fn write_down(&self, store: &Store, of: RecordOf, values: &[f64], at_ns: u64) {
         let mut batches = self.batches.borrow_mut();

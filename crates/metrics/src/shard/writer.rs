@@ -1,6 +1,6 @@
 //! Makes the shards of a run: tells each name once.
 //!
-//! Whoever reads all shards of a writer in order knows what every sample belongs to: names come no later than the
+//! A reader of all shards of a writer, in order, knows what every sample belongs to: names come no later than the
 //! first sample of theirs.
 
 use std::borrow::Cow;
@@ -51,7 +51,7 @@ impl ShardWriter {
         self.tell(&mut shard);
         assert!(
             shard.sinks.iter().all(|(number, _)| *number < self.told.keys),
-            "whoever reads this shard knows what its samples belong to"
+            "the shards so far name what the samples of this one belong to"
         );
         shard
     }

@@ -54,10 +54,7 @@ pub fn packed(numbers: &[Option<i64>]) -> String {
         // A few are shorter one by one.
         if repeat.len() < more { text.push_str(&repeat) } else { text.push_str(&one.repeat(more)) }
     }
-    debug_assert!(
-        unpacked(&text, numbers.len()).is_ok_and(|read| read == numbers),
-        "whoever reads it has the same numbers"
-    );
+    debug_assert!(unpacked(&text, numbers.len()).is_ok_and(|read| read == numbers), "the reader has the same numbers");
     text
 }
 

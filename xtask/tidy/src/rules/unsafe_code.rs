@@ -1,7 +1,7 @@
 //! Each file with unsafe code has a row in `docs/design/unsafe.md`: how many blocks, what they do, what covers them.
 //!
 //! A row names tests and files in backticks: `file.rs` or `name_of_a_test`. What it names must exist, and the count
-//! must be that of the file, so that whoever adds a block looks at the row.
+//! must be that of the file, so that a new block needs a look at its row.
 
 use std::collections::BTreeSet;
 

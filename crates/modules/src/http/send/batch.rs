@@ -252,7 +252,7 @@ fn all<'a>(
             let before = active.len();
             debug_assert!(before <= limit, "{before} at once, of at most {limit}");
             debug_assert_eq!(busy.values().sum::<usize>(), before, "each is on the account of its host");
-            debug_assert!(before > 0 || waiting.is_empty(), "nobody would wake the batch");
+            debug_assert!(before > 0 || waiting.is_empty(), "the batch has something that wakes it");
             active.retain_mut(|request| match request.poll(context) {
                 Poll::Pending => true,
                 Poll::Ready(()) => {
