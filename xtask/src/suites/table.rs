@@ -68,7 +68,7 @@ pub(super) const SUITES: &[SuiteRow] = &[
                QuickJS's, in requests, WebSockets, uploads, fleets, reports and comparisons. Then each place that \
                calls the system gets each error that the call may have, at most --count of each workload. A run has to \
                end, with words and a documented exit code; what it saved has to be readable, and the target has to \
-               have counted the same. --jobs (8) runs at a time; --only repeats what a line of target/faults/broken.txt \
+               have counted the same. --jobs (8) runs at once; --only repeats what a line of target/faults/broken.txt \
                names. Builds Onrush with the feature 'faults' unless $ONRUSH names such a binary. Needs cc and x86-64.",
         runner: Nightly(&[job_with("", 120, &["cc"])]),
         run: |words| faults::run(&parity::workspace()?, words),
