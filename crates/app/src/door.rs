@@ -179,6 +179,7 @@ impl Door {
         } else {
             readers[index] = reader
         }
+        debug_assert!(readers[index].is_some() && ticket.reader.get().is_none(), "place {index} was free");
         ticket.reader.set(Some(index));
         index
     }
@@ -186,7 +187,10 @@ impl Door {
     /// A request whose body the script waits for a piece of, and how it is woken.
     pub fn reader(&self, index: usize) -> Option<(Rc<Ticket>, Waker)> {
         let readers = self.readers.borrow();
-        let reader = readers.get(index)?.as_ref().filter(|reader| reader.ticket.on_piece.get().is_some())?;
+        let reader = readers.get(index)?.as_ref();
+        let has_place = |reader: &Reader| reader.ticket.reader.get() == Some(index);
+        debug_assert!(reader.is_none_or(has_place), "a reader and its request name the same place");
+        let reader = reader.filter(|reader| reader.ticket.on_piece.get().is_some())?;
         Some((reader.ticket.clone(), reader.waker.clone()))
     }
 

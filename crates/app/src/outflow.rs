@@ -95,13 +95,16 @@ impl PieceStream for AnswerStream {
         let flow = &self.0;
         let piece = flow.pieces.borrow_mut().pop_front();
         if let Some(piece) = piece {
-            flow.waiting.set(flow.waiting.get() - piece.len());
+            let before = flow.waiting.get();
+            debug_assert!(before >= piece.len(), "a piece leaves once: {} of {before} bytes", piece.len());
+            flow.waiting.set(before - piece.len());
             // Asked for while a part is left, so that the next pieces are there when that was sent.
             if flow.waiting.get() <= ENOUGH / 2 {
                 flow.tell_script();
             }
             return Poll::Ready(Some(Ok(piece)));
         }
+        debug_assert_eq!(flow.waiting.get(), 0, "without pieces no byte waits");
         if let Some(end) = &mut *flow.end.borrow_mut() {
             return Poll::Ready(std::mem::replace(end, Ok(())).err().map(Err));
         }

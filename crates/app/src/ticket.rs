@@ -67,7 +67,8 @@ impl Ticket {
         if self.is_answered.replace(true) {
             return;
         }
-        *self.answer.borrow_mut() = Some(answer);
+        let before = self.answer.replace(Some(answer));
+        debug_assert!(before.is_none(), "a request has one answer");
         let waker = self.waker.take();
         if let Some(waker) = waker {
             waker.wake();
@@ -96,6 +97,7 @@ impl Ticket {
         self.is_answered.set(true);
         self.waker.take();
         self.answer.take();
+        debug_assert!(self.answer.borrow().is_none() && self.is_answered(), "who has gone gets no answer");
     }
 
     pub fn is_gone(&self) -> bool {

@@ -72,6 +72,7 @@ impl FrameStore {
         let file = inner.messages.len() as u32;
         inner.messages.push(path);
         let pieces = size.div_ceil(PIECE);
+        debug_assert!(pieces.saturating_mul(PIECE) >= size, "{pieces} pieces hold {size} bytes");
         (0..pieces).for_each(|at| inner.places.push(FramePlace::Messages(file, at * PIECE)));
         pieces
     }

@@ -10,15 +10,16 @@ pub(crate) const HEAD_BYTES: usize = 8;
 /// More than an interval can have; so much is not allocated because a length is damaged.
 const LONGEST: u32 = 1 << 30;
 
-/// Appends a frame.
-pub(crate) fn write(file: &mut impl Write, content: &[u8]) -> io::Result<()> {
+/// Appends a frame. Returns how many bytes it takes.
+pub(crate) fn write(file: &mut impl Write, content: &[u8]) -> io::Result<u64> {
     let length = u32::try_from(content.len()).ok().filter(|length| *length <= LONGEST);
     let length = length.ok_or_else(|| io::Error::other(format!("{} bytes are too many for a frame", content.len())))?;
     let mut frame = Vec::with_capacity(HEAD_BYTES + content.len());
     frame.extend(length.to_le_bytes());
     frame.extend(crc32fast::hash(content).to_le_bytes());
     frame.extend(content);
-    file.write_all(&frame)
+    file.write_all(&frame)?;
+    Ok(frame.len() as u64)
 }
 
 /// The next frame's content; `None` at the end. The error says what is wrong.

@@ -7,7 +7,8 @@
 //! # The way of a second
 //!
 //! ```text
-//!  one process   Tick ─ Timeline::tick ─ Journal::add ─ frames::write            (a journal beside the series)
+//!  one process   Tick ─ Timeline::tick ─ Journal::add ─ frames::write
+//!                Timeline::finish ─ JournalReader ─────────► OverTime            series, read back at the end
 //!
 //!  an agent      Tick ─ PartJournal::add ─ Journal::add ─ frames::write          samples are encoded here, once
 //!                  └─ FrameStore::add ·· FrameStore::frame ─► AgentFrame          what is sent carries these bytes

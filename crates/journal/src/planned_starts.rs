@@ -24,6 +24,7 @@ pub fn planned_starts(scenarios: &[&Scenario], from: Duration, to: Duration) -> 
 fn of_scenario(scenario: &Scenario, from: Duration, to: Duration) -> Option<f64> {
     let start = scenario.start_time;
     let (from, to) = (from.max(start) - start, to.max(start) - start);
+    debug_assert!(from <= to, "{from:?} to {to:?}");
     let sum = match &scenario.executor {
         Executor::ConstantArrivalRate { rate, time_unit, duration, .. } => {
             let stages = [Stage { duration: *duration, target: *rate }];
@@ -34,6 +35,7 @@ fn of_scenario(scenario: &Scenario, from: Duration, to: Duration) -> Option<f64>
         }
         Executor::Trace { times, .. } => {
             let before = |time: Duration| times.partition_point(|start| *start < time);
+            debug_assert!(times.is_sorted(), "starts of a trace are in order");
             (before(to) - before(from)) as f64
         }
         _ => return None,

@@ -25,6 +25,7 @@ pub fn plateau<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> Option<Plat
     let mut edges: Vec<Duration> = pieces().flat_map(|piece| [piece.from, piece.to]).collect();
     edges.sort_unstable();
     edges.dedup();
+    debug_assert!(pieces().all(|piece| piece.from <= piece.to), "pieces end after they begin");
     let at = |from: Duration, to: Duration| {
         let active = |(_, pieces): &&(&Scenario, Vec<LoadPiece>)| pieces.iter().any(|piece| covers(piece, from, to));
         let over = || pieces().filter(move |piece| covers(piece, from, to));

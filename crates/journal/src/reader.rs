@@ -32,7 +32,8 @@ impl JournalReader {
         }
     }
 
-    fn open_file(path: PathBuf, length: u64) -> Result<Option<(JournalHead, JournalReader)>, String> {
+    /// The first so many bytes of this file.
+    pub(crate) fn open_file(path: PathBuf, length: u64) -> Result<Option<(JournalHead, JournalReader)>, String> {
         let file = match File::open(&path) {
             Ok(file) => file.take(length),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -2,6 +2,9 @@
 //!
 //! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the
 //! engine's clock; intervals count from the start of the run's clock, which is when the virtual users were made.
+//!
+//! A journal keeps the same samples on the disk. While one is written the series are left to it, and read back at the
+//! end: a test of days takes no more memory than one of minutes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +14,7 @@ use engine::scenario::Scenario;
 use engine::{Health, Tick};
 use metrics::builtin;
 use metrics::results::TrendValue;
-use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, Snapshot};
+use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, ShardReader, Snapshot};
 use report::document::{self, GeneratorSeconds, PercentileFigure, Steadiness, StretchFigures, TargetSeconds};
 use report::steadiness;
 
@@ -33,6 +36,8 @@ pub struct OverTime {
     pub generator: Option<GeneratorSeconds>,
     /// When the scenarios started, by the run's clock.
     pub began: Duration,
+    /// Why some series have gaps that the run had not.
+    pub problem: Option<String>,
 }
 
 /// How the generator fared in an interval.
@@ -46,7 +51,12 @@ struct Fared {
 
 /// Intervals and what came in during each.
 pub struct Timeline {
+    registry: Arc<Registry>,
     seconds: Seconds,
+    /// The intervals behind them that only the journal has.
+    in_journal: Vec<(Duration, Duration)>,
+    /// Why some of these could not be read back.
+    problem: Option<String>,
     blocks: Blocks,
     /// Where a result is kept, requests by kind.
     requests: Option<RequestBlocks>,
@@ -72,9 +82,13 @@ impl Timeline {
             builtin::ITERATIONS,
             builtin::VUS,
         ];
-        let seconds = if is_kept { Seconds::new(registry) } else { Seconds::only(registry, of_steadiness) };
+        let own = Arc::clone(&registry);
+        let seconds = if is_kept { Seconds::new(own) } else { Seconds::only(own, of_steadiness) };
         Timeline {
+            registry,
             seconds,
+            in_journal: Vec::new(),
+            problem: None,
             blocks: Blocks::default(),
             requests: is_kept.then(RequestBlocks::default),
             fared: Vec::new(),
@@ -109,16 +123,18 @@ impl Timeline {
     pub fn restore(&mut self, times: IntervalTimes, samples: &[Snapshot]) {
         let (from, to) = times.interval();
         self.scenarios = times.scenarios();
+        self.seconds.add(from, to, samples);
         self.gather(from, to, samples);
-        self.reached = to;
     }
 
+    /// What is kept of an interval in memory, whatever the length of the test.
     fn gather(&mut self, from: Duration, to: Duration, samples: &[Snapshot]) {
-        self.seconds.add(from, to, samples);
         self.blocks.add(from, to, samples);
         self.requests.iter_mut().for_each(|requests| requests.add(from, to, samples));
         self.fared.push(None);
-        assert_eq!(self.fared.len(), self.seconds.intervals().len(), "each interval has its place in every column");
+        self.reached = to;
+        let intervals = self.seconds.intervals().len() + self.in_journal.len();
+        assert_eq!(self.fared.len(), intervals, "each interval has its place in every column");
     }
 
     /// The scenarios start at this time of the engine's clock.
@@ -146,12 +162,37 @@ impl Timeline {
 
     /// The interval that ends now.
     fn add(&mut self, end: Duration, snapshots: &[Snapshot]) {
-        self.gather(self.reached, end, snapshots);
+        let (from, to) = (self.reached, end);
         // A journal that is not written costs nothing more.
-        if let Some(journal) = self.journal.as_mut().filter(|journal| journal.is_written()) {
-            journal.add(None, IntervalTimes::new((self.reached, end), self.scenarios), snapshots);
+        let journal = self.journal.as_mut().filter(|journal| journal.is_written());
+        let is_in_journal = journal.is_some_and(|journal| {
+            journal.add(None, IntervalTimes::new((from, to), self.scenarios), snapshots);
+            journal.is_written()
+        });
+        if is_in_journal {
+            self.in_journal.push((from, to));
+        } else {
+            self.read_back();
+            self.seconds.add(from, to, snapshots);
         }
-        self.reached = end;
+        self.gather(from, to, snapshots);
+    }
+
+    /// Takes the series that only the journal has into memory: at the end, or when it can no longer be written.
+    fn read_back(&mut self) {
+        let intervals = std::mem::take(&mut self.in_journal);
+        let (Some(journal), Some(_)) = (&self.journal, intervals.last()) else { return };
+        let mut left = intervals.iter();
+        let read = read_intervals(journal, &self.registry, |samples| {
+            left.next().into_iter().for_each(|(from, to)| self.seconds.add(*from, *to, std::slice::from_ref(&samples)));
+        });
+        let missing = left.len();
+        left.for_each(|(from, to)| self.seconds.add(*from, *to, &[]));
+        if missing > 0 {
+            let (of, why) = (intervals.len(), read.err().unwrap_or_else(|| "it ends before them".to_owned()));
+            let text = format!("charts over time lack {missing} of {of} intervals, which the journal had: {why}");
+            self.problem.get_or_insert(text);
+        }
     }
 
     /// What setup or teardown recorded, and how long it took.
@@ -173,7 +214,8 @@ impl Timeline {
 
     /// The series as a result document has them, and how steady the run was at a plateau of its plan. `of_target`: what
     /// the target is called whose cores the ticks told.
-    pub fn finish<'a>(self, planned: impl Iterator<Item = &'a Scenario>, of_target: Option<&str>) -> OverTime {
+    pub fn finish<'a>(mut self, planned: impl Iterator<Item = &'a Scenario>, of_target: Option<&str>) -> OverTime {
+        self.read_back();
         let planned: Vec<&Scenario> = planned.collect();
         let plateau = plateau(planned.iter().copied());
         let (began, blocks) = (self.scenarios.0, self.blocks);
@@ -188,7 +230,7 @@ impl Timeline {
             steadiness.figures = stretch.and_then(|at| figures(&blocks, began, &steadiness.stretches[at]));
         }
         let generator = generator.filter(|generator| !generator.is_empty());
-        OverTime { seconds, steadiness, requests: self.requests, generator, began }
+        OverTime { seconds, steadiness, requests: self.requests, generator, began, problem: self.problem }
     }
 }
 
@@ -211,6 +253,16 @@ impl Fared {
             target_cores,
         })
     }
+}
+
+/// Each interval of a journal that is whole, in order. The error says why there are no more.
+fn read_intervals(journal: &Journal, registry: &Arc<Registry>, mut take: impl FnMut(Snapshot)) -> Result<(), String> {
+    let mut reader = journal.read_back()?;
+    let mut shards = ShardReader::into_registry(Arc::clone(registry), 0);
+    while let Some(entry) = reader.next_interval()? {
+        take(shards.snapshot(entry.samples).map_err(|what| reader.damage(&what))?);
+    }
+    Ok(())
 }
 
 /// The columns of the generator, with what the plan asked for.
@@ -276,4 +328,60 @@ fn figures(blocks: &Blocks, began: Duration, stretch: &document::Stretch) -> Opt
 /// To the tenth of a millisecond, which is more than a cut is exact.
 fn seconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1e4).round() / 1e4
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::{Recorder, Shard, TagSet};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::record::{JournalHead, KIND, SCHEMA};
+    use crate::writer::Redact;
+
+    struct NoSecrets;
+
+    impl Redact for NoSecrets {
+        fn json(&self, head: Value) -> Value {
+            head
+        }
+
+        fn samples(&self, _: &mut Shard) {}
+    }
+
+    #[test]
+    fn a_disk_that_is_full_in_the_middle_costs_no_second() {
+        let registry = Registry::new();
+        let recorder = Recorder::new(registry.clone());
+        let mut timeline = Timeline::new(registry.clone(), true);
+        let mut second = |timeline: &mut Timeline, at: u64| {
+            recorder.add(recorder.series(builtin::ITERATIONS, &TagSet::empty()), at as f64, 0);
+            timeline.add(Duration::from_secs(at), &[recorder.take()]);
+        };
+        second(&mut timeline, 1);
+        let dir = std::env::temp_dir().join(format!("onrush-timeline-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let head = JournalHead {
+            kind: KIND.to_owned(),
+            schema: SCHEMA,
+            started_at: String::new(),
+            script: String::new(),
+            labels: Default::default(),
+            options: json!({}),
+            environment: Default::default(),
+            part: None,
+        };
+        timeline.keep(Journal::begin(&dir, &head, registry, Box::new(NoSecrets)));
+        (2..=3).for_each(|at| second(&mut timeline, at));
+        assert_eq!((timeline.seconds.intervals().len(), timeline.in_journal.len()), (1, 2));
+        timeline.journal.as_mut().unwrap().break_disk();
+        (4..=5).for_each(|at| second(&mut timeline, at));
+        assert!(timeline.journal_problem().is_some());
+        assert_eq!((timeline.seconds.intervals().len(), timeline.in_journal.len()), (5, 0));
+        let over_time = timeline.finish(std::iter::empty(), None);
+        let sums = document::Points::Counter { sum: [1.0, 2.0, 3.0, 4.0, 5.0].map(Some).to_vec() };
+        assert_eq!(over_time.seconds.series[0].points, sums);
+        assert_eq!(over_time.problem, None);
+        std::fs::remove_dir_all(dir).unwrap();
+    }
 }

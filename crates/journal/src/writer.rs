@@ -13,6 +13,7 @@ use metrics::{Registry, Shard, ShardWriter, Snapshot};
 use serde_json::Value;
 
 use crate::frames;
+use crate::reader::JournalReader;
 use crate::record::{FILE_NAME, IntervalTimes, JournalEntry, JournalHead, Record};
 
 /// Takes secrets out of what goes into a journal. They are a script's, of which this crate knows nothing.
@@ -29,6 +30,8 @@ pub struct Journal {
     writer: ShardWriter,
     secrets: Box<dyn Redact>,
     file: io::Result<File>,
+    /// Bytes of the frames that are whole.
+    length: u64,
     is_told: bool,
 }
 
@@ -38,7 +41,8 @@ impl Journal {
         let path = dir.join(FILE_NAME);
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
         let text = serde_json::to_value(head).map(|head| secrets.json(head).to_string());
-        let mut journal = Journal { path, writer: ShardWriter::new(registry), secrets, file, is_told: false };
+        let writer = ShardWriter::new(registry);
+        let mut journal = Journal { path, writer, secrets, file, length: 0, is_told: false };
         journal.write(text.expect("plain data").as_bytes());
         journal
     }
@@ -63,9 +67,22 @@ impl Journal {
 
     fn write(&mut self, content: &[u8]) {
         let Ok(file) = &mut self.file else { return };
-        if let Err(error) = frames::write(file, content) {
-            self.file = Err(error);
+        match frames::write(file, content) {
+            Ok(bytes) => self.length += bytes,
+            Err(error) => self.file = Err(error),
         }
+    }
+
+    /// A reader of the frames that are whole, which a journal has even if a later one could not be written.
+    pub(crate) fn read_back(&self) -> Result<JournalReader, String> {
+        let found = JournalReader::open_file(self.path.clone(), self.length)?;
+        found.map(|(_, reader)| reader).ok_or_else(|| format!("{} was removed while the test ran", self.path.display()))
+    }
+
+    /// Nothing can be written from now on.
+    #[cfg(test)]
+    pub(crate) fn break_disk(&mut self) {
+        self.file = File::open(&self.path);
     }
 
     /// Where it is.

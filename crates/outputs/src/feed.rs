@@ -70,6 +70,7 @@ impl Feed {
             self.queued.fetch_sub(size, Ordering::Relaxed);
             self.crowded_out.fetch_add(batch.samples(), Ordering::Relaxed);
             let rest = batch.without_samples();
+            debug_assert_eq!(rest.samples(), 0, "these were counted as crowded out");
             if rest.is_empty() {
                 return;
             }
@@ -80,7 +81,8 @@ impl Feed {
             && let Delivery::Batch(_, batch) = unsent.0
         {
             self.lose(batch.samples());
-            self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
+            let before = self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
+            debug_assert!(before >= batch.size(), "what was not sent was queued: {} of {before}", batch.size());
         }
     }
 

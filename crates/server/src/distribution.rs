@@ -51,6 +51,7 @@ impl Distribution {
     /// The n-th waiting time of that seed, n from 0.
     pub(crate) fn draw(&self, seed: u64, n: u64) -> Duration {
         let u = uniform(seed, 2 * n);
+        debug_assert!((0.0..1.0).contains(&u), "a draw lies from 0 up to 1: {u}");
         let seconds = match self {
             Distribution::Constant(time) => *time,
             Distribution::Uniform(a, b) => a + (b - a) * u,

@@ -66,6 +66,8 @@ impl Reservation {
     fn grow(&mut self, bytes: u64) -> Result<(), Full> {
         self.total.book(bytes)?;
         self.bytes += bytes;
+        let kept = self.total.kept.load(Ordering::Relaxed);
+        debug_assert!(kept >= self.bytes, "the total has every part: {} of {kept}", self.bytes);
         Ok(())
     }
 }

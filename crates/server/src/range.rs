@@ -52,6 +52,7 @@ pub(crate) fn asked<'r>(request: &'r Request<'_>, tag: Option<&str>) -> Option<C
 }
 
 fn part(body: Body, from: u64, end: u64) -> Body {
+    debug_assert!(body.length().is_some_and(|length| end <= length), "the part lies within the body: {from} to {end}");
     let part = from as usize..end as usize;
     match body {
         Body::Static(bytes) => Body::Static(&bytes[part]),

@@ -90,6 +90,7 @@ impl WorkerStats {
 
     /// Counts a request to the route of that index, `None` being no route.
     pub(crate) fn count(&self, route: Option<usize>) {
+        debug_assert!(route.is_none_or(|route| route + 1 < self.requests.len()), "route {route:?} is not in the table");
         self.requests[route.unwrap_or(self.requests.len() - 1)].add(1);
     }
 }
@@ -108,6 +109,7 @@ pub(crate) struct Stats {
 impl Stats {
     /// Counters for this many workers. Requests to the route of index `uncounted` do not count.
     pub(crate) fn new(workers: usize, routes: Vec<&'static str>, uncounted: usize) -> Self {
+        assert!(uncounted <= routes.len(), "route {uncounted} of {} counts nothing", routes.len());
         let workers = (0..workers).map(|_| WorkerStats::new(routes.len())).collect();
         Stats { workers, routes, uncounted, delays: Mutex::default() }
     }

@@ -43,6 +43,7 @@ impl Bandwidth {
 
     /// Bytes of so long a time.
     pub fn bytes_in(self, time: Duration) -> usize {
+        debug_assert!(self.0 >= LEAST_BITS, "slower ones are refused: {}", self.0);
         (self.0 / 8.0 * time.as_secs_f64()) as usize
     }
 }

@@ -41,10 +41,12 @@ pub enum Rule {
     HistoryBlob,
     /// Unsafe code that the page of it does not account for.
     UnsafeCode,
+    /// A fault that was found, whose page names no test of its kind.
+    FaultCover,
 }
 
 /// Every rule, in the order in which findings are told.
-pub const RULES: [(Rule, &str); 18] = [
+pub const RULES: [(Rule, &str); 19] = [
     (Rule::Circle, "circle"),
     (Rule::FolderCircle, "folder-circle"),
     (Rule::Boundary, "boundary"),
@@ -63,6 +65,7 @@ pub const RULES: [(Rule, &str); 18] = [
     (Rule::TupleParameter, "tuple-parameter"),
     (Rule::HistoryBlob, "history-blob"),
     (Rule::UnsafeCode, "unsafe-code"),
+    (Rule::FaultCover, "fault-cover"),
 ];
 
 impl fmt::Display for Rule {

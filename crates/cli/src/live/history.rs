@@ -80,9 +80,11 @@ impl Track {
         if self.at_s.len() == MOST {
             self.halve();
         }
+        debug_assert_eq!(values.len(), self.lines.len(), "a value for each line of {}", self.name);
         self.at_s.push(at_s);
         self.lines.iter_mut().zip(values).for_each(|(line, value)| line.push(*value));
         self.filled = 1;
+        debug_assert!(self.lines.iter().all(|line| line.len() == self.at_s.len()), "each line has a value for each time");
     }
 
     fn halve(&mut self) {
@@ -94,6 +96,7 @@ impl Track {
         }
         self.at_s = self.at_s.chunks(2).filter_map(<[f64]>::last).copied().collect();
         self.every *= 2;
+        debug_assert!(self.at_s.len() < MOST && self.at_s.is_sorted(), "{} points in order", self.at_s.len());
     }
 }
 

@@ -88,7 +88,9 @@ impl Store {
                 let entries = memory.lock();
                 let from = entries.range::<str, _>((start(prefix, after), Bound::Unbounded));
                 let found = from.take_while(|(key, _)| key.starts_with(prefix)).take(limit);
-                Ok(found.map(|(key, value)| (key.clone(), Arc::clone(value))).collect())
+                let found: Vec<Entry> = found.map(|(key, value)| (key.clone(), Arc::clone(value))).collect();
+                debug_assert!(found.len() <= limit && found.is_sorted(), "{} of {limit} entries", found.len());
+                Ok(found)
             }
             Store::Disk(disk) => disk.entries(prefix, after, limit),
         }
@@ -113,6 +115,7 @@ impl Store {
                 }
                 let from = entries.range::<str, _>((start(prefix, None), Bound::Unbounded));
                 let found = from.map(|(key, value)| (key.clone(), Arc::clone(value))).nth(fastrand::usize(..count));
+                debug_assert!(found.as_ref().is_some_and(|(key, _)| key.starts_with(prefix)), "one of {count} with it");
                 if let Some((key, _)) = found.as_ref().filter(|_| removes) {
                     entries.remove(key);
                 }

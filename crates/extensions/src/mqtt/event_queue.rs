@@ -56,7 +56,9 @@ impl EventQueue {
     pub fn pop(&self) -> Option<Happened> {
         let next = self.events.borrow_mut().pop_front()?;
         if let Happened::Message(publish, _) = &next {
-            self.backlog.set(self.backlog.get() - publish.payload.len());
+            let before = self.backlog.get();
+            debug_assert!(before >= publish.payload.len(), "a message leaves once: {before} bytes wait");
+            self.backlog.set(before - publish.payload.len());
         }
         Some(next)
     }
@@ -78,5 +80,6 @@ impl EventQueue {
     /// Forgets what was not told.
     pub fn clear(&self) {
         self.events.take();
+        self.backlog.set(0);
     }
 }

@@ -78,7 +78,9 @@ impl Session {
 
     fn wait(&mut self, number: u16, waiting: Waiting, done: Done) {
         self.made += 1;
-        self.requests.insert(number, Unanswered { order: self.made, waiting, done });
+        debug_assert_ne!(number, 0, "packets are numbered from 1 on (MQTT 3.1.1 section 2.3.1)");
+        let before = self.requests.insert(number, Unanswered { order: self.made, waiting, done });
+        debug_assert!(before.is_none(), "number {number} was free");
     }
 
     /// Numbers are from 1, and each is free until its request is done (MQTT 3.1.1, 2.3.1).
@@ -148,6 +150,8 @@ impl Session {
         for (_, request) in self.requests.extract_if(subscriptions) {
             let _heard = request.done.send(Err(why.to_owned()));
         }
+        let is_message = |request: &Unanswered| matches!(request.waiting, Waiting::Publish { .. });
+        debug_assert!(self.requests.values().all(is_message), "only messages are sent again");
     }
 
     /// There is a connection again: sends what was not acknowledged, in the order in which it was published. Where the

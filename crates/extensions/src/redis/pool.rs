@@ -50,7 +50,9 @@ impl Pool {
             connection.call(vu, first, timeout).await?;
         }
         let reply = connection.call(vu, request, timeout).await?;
-        self.idle.borrow_mut().push(connection);
+        let mut idle = self.idle.borrow_mut();
+        idle.push(connection);
+        debug_assert!(idle.len() <= self.node.pool_size, "{} of {} are idle", idle.len(), self.node.pool_size);
         Ok(reply)
     }
 

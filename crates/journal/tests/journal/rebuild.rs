@@ -31,9 +31,15 @@ struct Run {
 
 impl Run {
     fn begin(dir: &Path, head: &JournalHead) -> Run {
+        let mut run = Run::without_journal();
+        let registry = Arc::clone(run.recorder.registry());
+        run.timeline.keep(Journal::begin(dir, head, registry, Box::new(NoSecrets)));
+        run
+    }
+
+    fn without_journal() -> Run {
         let registry = Registry::new();
         let mut timeline = Timeline::new(registry.clone(), true);
-        timeline.keep(Journal::begin(dir, head, registry.clone(), Box::new(NoSecrets)));
         timeline.begin(BEGAN);
         Run { recorder: Recorder::new(registry), timeline }
     }
@@ -61,9 +67,12 @@ impl Run {
     }
 }
 
-/// Setup of half a second, three seconds, teardown of a quarter.
 fn run(dir: &Path, head: &JournalHead) -> Run {
-    let mut run = Run::begin(dir, head);
+    ran(Run::begin(dir, head))
+}
+
+/// Setup of half a second, three seconds, teardown of a quarter.
+fn ran(mut run: Run) -> Run {
     run.aside(500 * MS, 40);
     run.timeline.start(BEGAN + SECOND);
     [(2, 20), (3, 30), (4, 1)].into_iter().for_each(|(at, count)| run.second(at * SECOND, count));
@@ -106,6 +115,41 @@ fn a_run_that_was_killed_comes_to_what_was_measured() {
     assert_eq!((seconds.scenarios_start_s, seconds.scenarios_end_s), (1.0, 4.0));
     assert_eq!(seconds, &run.timeline.finish(std::iter::empty(), None).seconds, "as the run itself has them");
     assert_eq!((test.head.script.as_str(), test.over_time.began), ("script.js", SECOND));
+}
+
+#[test]
+fn series_that_only_the_journal_has_are_those_that_memory_would_have() {
+    let seconds = |run: Run| {
+        let over_time = run.timeline.finish(std::iter::empty(), None);
+        assert_eq!(over_time.problem, None);
+        over_time.seconds
+    };
+    let in_memory = seconds(ran(Run::without_journal()));
+    assert_eq!(sums(&in_memory), [40.0, 20.0, 30.0, 1.0, 50.0].map(Some));
+    assert_eq!(seconds(run(&folder("read-back"), &head())), in_memory);
+}
+
+#[test]
+fn seconds_that_cannot_be_read_back_are_gaps_and_told() {
+    let dir = folder("gone");
+    let own = run(&dir, &head());
+    let path = dir.join(FILE_NAME);
+    let whole = std::fs::read(&path).expect("read");
+    std::fs::write(&path, &whole[..whole.len() - 3]).expect("written");
+    let over_time = own.timeline.finish(std::iter::empty(), None);
+    assert_eq!(sums(&over_time.seconds), [Some(40.0), Some(20.0), Some(30.0), Some(1.0), None]);
+    assert_eq!(over_time.seconds.lengths_s, [0.5, 1.0, 1.0, 1.0, 0.25]);
+    let problem = over_time.problem.expect("it is told");
+    let begins = "charts over time lack 1 of 5 intervals, which the journal had: interval 5 of the journal is damaged";
+    assert!(problem.starts_with(begins), "{problem}");
+
+    let own = run(&dir, &head());
+    std::fs::remove_file(&path).expect("removed");
+    let over_time = own.timeline.finish(std::iter::empty(), None);
+    assert_eq!((over_time.seconds.lengths_s.len(), over_time.seconds.series.len()), (5, 0));
+    let removed = format!("{} was removed while the test ran", path.display());
+    let lacks = format!("charts over time lack 5 of 5 intervals, which the journal had: {removed}");
+    assert_eq!(over_time.problem, Some(lacks));
 }
 
 #[test]

@@ -76,7 +76,10 @@ impl Turn {
     /// Ends the turn with these elements.
     pub fn end(self, elements: Elements) -> Arc<Elements> {
         let elements = Arc::new(elements);
-        *self.0.lock() = Progress::Made(elements.clone());
+        let mut progress = self.0.lock();
+        debug_assert!(matches!(*progress, Progress::Busy), "only the one who has the turn makes it");
+        *progress = Progress::Made(elements.clone());
+        drop(progress);
         elements
     }
 }

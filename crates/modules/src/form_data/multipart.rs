@@ -79,6 +79,7 @@ impl<'a> Multipart<'a> {
     pub fn finish(mut self) -> Payload {
         debug_assert!(!self.is_empty || self.payload.is_empty(), "content stands behind the head of its part");
         self.delimiter();
+        debug_assert!(self.pending.ends_with(self.boundary), "the last line is the boundary with two hyphens");
         self.pending.extend_from_slice(b"--\r\n");
         self.payload.push(Segment::Shared(Bytes::from(self.pending)));
         self.payload

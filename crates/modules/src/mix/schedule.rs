@@ -43,6 +43,7 @@ impl Schedule {
             // Of a number so close to 1 that its logarithm has no end, a gap of 37 intervals: rarer than one in 10^16.
             Distribution::Poisson => self.interval.mul_f64((-(1.0 - drawn).max(1e-16).ln()).max(0.0)),
         };
+        debug_assert!((0.0..=1.0).contains(&drawn), "a draw lies from 0 to 1: {drawn}");
         self.planned += gap;
         self.planned
     }

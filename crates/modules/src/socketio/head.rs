@@ -42,6 +42,7 @@ impl<'a> PacketHead<'a> {
             _ => (&rest[..0], rest),
         };
         let (id, list) = digits(rest);
+        debug_assert!(is_binary == (attachments > 0), "only a binary packet announces attachments");
         let is_list = list.starts_with(b"[") && (id.is_some() || !is_answer);
         is_list.then_some(PacketHead { is_answer, attachments, namespace, id, list })
     }
@@ -50,6 +51,7 @@ impl<'a> PacketHead<'a> {
 /// A number of at most nine digits, and what follows.
 fn digits(text: &[u8]) -> (Option<u32>, &[u8]) {
     let length = text.iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
+    debug_assert!(length <= 9, "nine digits fit into a number");
     let (number, rest) = text.split_at(length);
     let number = number.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
     ((length > 0).then_some(number), rest)

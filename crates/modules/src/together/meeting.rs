@@ -76,6 +76,7 @@ impl Meeting {
             let at = now + self.terms.lead;
             let end = self.terms.length.map(|length| at + length);
             self.start = Some(Start { at, end, came, missing: self.terms.users.saturating_sub(came) });
+            debug_assert!(came > 0, "a meeting is decided by a user who came");
             self.waiting.drain(..).for_each(Waker::wake);
         }
         self.start
@@ -143,6 +144,7 @@ impl Meetings {
                 waiting: Vec::new(),
             });
             meeting.came.insert(user);
+            debug_assert!(meeting.start.is_none() || meeting.waiting.is_empty(), "a meeting that began holds no user");
             (meeting.deadline, meeting.start.is_some())
         };
         if let Some(tell) = self.tell.get().filter(|_| !has_begun) {

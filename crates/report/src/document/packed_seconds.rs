@@ -364,6 +364,22 @@ mod tests {
     }
 
     #[test]
+    fn sizes_that_multiply_are_bounded_before_anything_is_made() {
+        let table = |columns: usize, series: usize| SeriesTable {
+            columns: vec![String::from("sum"); columns],
+            series: (0..series).map(|n| (format!("s{n}"), PackedSeries::same())).collect(),
+        };
+        let check = |columns, series, intervals| check_size([table(columns, series)].iter(), intervals);
+        assert_eq!(check(MOST_COLUMNS, 1, 10), Ok(()));
+        let broad = "found 33 columns, expected at most 32";
+        assert_eq!(check(MOST_COLUMNS + 1, 1, 10), Err(broad.to_owned()));
+        assert_eq!(check(2, 100, MOST_NUMBERS / 200), Ok(()));
+        let many = "found 200000200 numbers in the series, expected at most 200000000";
+        assert_eq!(check(2, 100, MOST_NUMBERS / 200 + 1), Err(many.to_owned()));
+        assert!(check(2, 100, usize::MAX).is_err());
+    }
+
+    #[test]
     fn columns_are_found_by_name() {
         let read: Seconds = serde_json::from_value(json!({ "starts_s": [0.0], "lengths_s": [1.0],
             "rate": { "columns": ["later", "total", "passes"], "series": { "checks{a:{1}}": "oBDC" } } }))

@@ -56,6 +56,7 @@ impl<'a> Scanner<'a> {
 
     /// Steps over one byte that the caller has seen by `peek`.
     pub fn bump(&mut self) {
+        debug_assert!(self.pos < self.text.len(), "there is a byte to pass at {}", self.pos);
         self.pos += 1;
     }
 

@@ -44,6 +44,7 @@ fn too_deep(text: &str) -> Option<(usize, String)> {
         if matches!(byte, b';' | b'{' | b'}') {
             angles = 0;
         }
+        debug_assert!(angles <= DEEPEST + 1 && depth <= DEEPEST + 1, "the first level too many is refused");
         if depth > DEEPEST || angles > DEEPEST {
             return Some((at, format!("nested deeper than {DEEPEST} levels")));
         }

@@ -67,7 +67,9 @@ impl Pool {
     /// again fits.
     pub(crate) fn wanted(&self, declared: Option<u64>) -> usize {
         let fits = |length: u64| usize::try_from(length).map_or(self.size(), |length| length.min(self.size()));
-        declared.map_or(self.size(), fits)
+        let wanted = declared.map_or(self.size(), fits);
+        debug_assert!(wanted <= self.size(), "no more than a piece: {wanted} of {}", self.size());
+        wanted
     }
 
     /// A buffer with anything in it.
@@ -75,6 +77,7 @@ impl Pool {
         let mut free = self.0.free();
         let buffer = free.buffers.pop();
         free.spare = free.spare.min(free.buffers.len());
+        debug_assert!(self.0.reuse || free.buffers.is_empty(), "buffers are kept where they are used again");
         drop(free);
         let counts = self.0.counts();
         let bytes = match buffer {
@@ -138,6 +141,7 @@ impl Drop for Pooled {
         let Some(Pool(pool)) = self.pool.take() else { return };
         debug_assert!(pool.counts().pool.in_use.get() > 0, "a buffer comes back once");
         pool.counts().pool.in_use.sub(1);
+        debug_assert_eq!(self.bytes.len(), pool.size, "a buffer comes back as it was handed out");
         if pool.reuse {
             pool.free().buffers.push(std::mem::take(&mut self.bytes));
         }

@@ -81,7 +81,8 @@ impl Rooms {
     }
 
     pub(super) fn enter(&self, socket: &Socket) {
-        self.open.borrow_mut().insert(socket.0.id, socket.clone());
+        let before = self.open.borrow_mut().insert(socket.0.id, socket.clone());
+        debug_assert!(before.is_none(), "no two sockets have the number {}", socket.0.id);
     }
 
     /// Out of every room, and off the list.
@@ -94,7 +95,10 @@ impl Rooms {
     pub(super) fn join(&self, room: &str, socket: &Socket) {
         if !socket.is_subscribed(room) && socket.state() == SocketState::Open {
             socket.0.subscribed.borrow_mut().push(room.to_owned());
-            self.members.borrow_mut().entry(room.to_owned()).or_default().push(socket.clone());
+            let mut rooms = self.members.borrow_mut();
+            let members = rooms.entry(room.to_owned()).or_default();
+            debug_assert!(!members.contains(socket), "a member is in a room once");
+            members.push(socket.clone());
         }
     }
 
@@ -136,6 +140,7 @@ impl Rooms {
         loop {
             inbox.arrived.notified().await;
             let arrived = std::mem::take(&mut *inbox.waiting.lock().unwrap_or_else(PoisonError::into_inner));
+            debug_assert!(arrived.bytes >= arrived.published.len(), "each message was counted: {} bytes", arrived.bytes);
             arrived.published.iter().for_each(|(room, message)| self.deliver(room, message, None));
         }
     }

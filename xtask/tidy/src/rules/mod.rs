@@ -2,6 +2,7 @@
 
 mod boundaries;
 mod circles;
+mod cover;
 mod lengths;
 mod names;
 mod repository;
@@ -22,6 +23,7 @@ pub fn findings(workspace: &Workspace, circles: &Circles) -> Vec<Finding> {
     findings.extend(names::findings(workspace));
     findings.extend(unused::findings(workspace));
     findings.extend(unsafe_code::findings(workspace));
+    findings.extend(cover::findings(workspace));
     findings.extend(repository::findings(workspace));
     findings.extend(shape::findings(workspace));
     findings.sort_by(|a, b| (a.rule, &a.subject).cmp(&(b.rule, &b.subject)));

@@ -3,10 +3,9 @@
 //! A row names tests and files in backticks: `file.rs` or `name_of_a_test`. What it names must exist, and the count
 //! must be that of the file, so that a new block needs a look at its row.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::Delimiter;
 
+use super::cover::Known;
 use crate::finding::{Finding, Rule};
 use crate::workspace::{Place, Source, Token, Workspace};
 
@@ -39,7 +38,7 @@ pub fn findings(workspace: &Workspace) -> Vec<Finding> {
             ));
         }
     }
-    let functions: BTreeSet<&str> = workspace.sources().flat_map(|source| functions(&source.text)).collect();
+    let known = Known::of(workspace);
     for row in &rows {
         if !counted.iter().any(|(source, _)| source.path == row.file) {
             findings.push(finding(
@@ -49,20 +48,8 @@ pub fn findings(workspace: &Workspace) -> Vec<Finding> {
                 "the page has a row for it, and it has no unsafe code",
             ));
         }
-        for name in row.covered_by.split('`').skip(1).step_by(2) {
-            let exists = functions.contains(name) || workspace.files.keys().any(|path| path == name);
-            if !exists {
-                let text = format!("{name:?} covers it by the page, and is neither a test nor a file");
-                findings.push(finding(row.file, row.line, Counts { found: 0, written: row.blocks }, &text));
-            }
-        }
-        if row.covered_by.matches('`').count() < 2 {
-            findings.push(finding(
-                row.file,
-                row.line,
-                Counts { found: 0, written: row.blocks },
-                "the page names nothing that covers it",
-            ));
+        for text in known.problems(row.covered_by) {
+            findings.push(finding(row.file, row.line, Counts { found: 0, written: row.blocks }, &text));
         }
     }
     findings
@@ -110,11 +97,6 @@ fn blocks(source: &Source) -> usize {
         is_after = matches!(&token, Token::Ident(ident) if *ident == "unsafe");
     });
     count
-}
-
-/// Names of functions without parameters, which tests are.
-fn functions(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| line.trim_start().strip_prefix("fn ")?.split_once("()").map(|(name, _)| name))
 }
 
 #[cfg(test)]

@@ -104,6 +104,7 @@ impl Show {
     /// A run has ended.
     pub fn done(&mut self, record: &RunRecord, plan: &Plan) {
         self.done += 1;
+        debug_assert!(self.before < self.done, "a run that was done before is not done again");
         let metric = &plan.measure.rate;
         let limited = match (record.limit(&plan.pin), record.accepted()) {
             (Some(cause), _) => format!(" ! {}", cause.text()),

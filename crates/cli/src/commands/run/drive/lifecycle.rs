@@ -38,6 +38,7 @@ impl Lifecycle {
     /// The users are made now.
     pub fn begin(&mut self) -> Instant {
         let made = Instant::now();
+        debug_assert!(self.made.is_none() && made >= self.origin, "users are made once, after the beginning");
         self.made = Some(made);
         self.started_at = crate::log::rfc3339_ms_now();
         made

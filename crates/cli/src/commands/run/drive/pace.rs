@@ -16,6 +16,7 @@ pub fn pace(snapshots: &[Snapshot], over: Duration) -> Option<Pace> {
     };
     let durations = Snapshot::trend(snapshots, durations)?;
     let Total { count: judged, sum: failures } = total(builtin::HTTP_REQ_FAILED);
+    debug_assert!(failures <= judged as f64, "{failures} of {judged} requests failed");
     Some(Pace {
         what,
         per_second: count as f64 / over.as_secs_f64().max(1e-9),

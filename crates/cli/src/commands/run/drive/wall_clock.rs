@@ -39,6 +39,7 @@ impl WallClock {
             Err(backwards) => -backwards.duration().as_secs_f64() * 1e3,
         };
         let step = on_the_wall - passed;
+        debug_assert!(instant >= self.last.0, "the clock that durations come from never goes back");
         if step.abs() > self.largest_step_ms.abs() {
             self.largest_step_ms = step;
         }

@@ -79,6 +79,8 @@ impl Ending<'_> {
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
         let are_samples_lost = outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
+        over_time.problem.iter().for_each(|text| log.write(Level::Error, text, &[]));
+        let is_whole = !are_samples_lost && over_time.problem.is_none();
         let steadiness = over_time.steadiness.clone();
         let Totals { results, messages, .. } = &totals;
         let lost = messages.as_ref().and_then(|(logs, are_whole)| lost_messages(logs, *are_whole));
@@ -119,7 +121,7 @@ impl Ending<'_> {
         self.count_refused(&ran.samples);
         findings.explain(self.stopper, log);
         let is_read = self.is_read(&summary);
-        let is_whole = is_read && are_shards_there && !are_samples_lost && !summary.is_incomplete.get();
+        let is_whole = is_whole && is_read && are_shards_there && !summary.is_incomplete.get();
         let code = self.exit_code(&findings).unless_incomplete(is_whole);
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
         Ok(self.answer(kept.as_ref(), self.export(report.as_ref(), code)))

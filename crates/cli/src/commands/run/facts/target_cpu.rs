@@ -80,6 +80,8 @@ impl TargetCpu {
 impl CpuMark {
     /// Of the parts that there were at both moments.
     fn cores_since(&self, before: &CpuMark) -> f64 {
+        debug_assert_eq!(before.used.len(), self.used.len(), "both marks are of the same clocks");
+        debug_assert!(before.at <= self.at, "marks come in order");
         let both = before.used.iter().zip(&self.used);
         let used: Duration =
             both.filter_map(|(before, after)| Some(after.as_ref()?.saturating_sub(*before.as_ref()?))).sum();
