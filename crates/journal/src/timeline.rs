@@ -354,7 +354,7 @@ mod tests {
         let registry = Registry::new();
         let recorder = Recorder::new(registry.clone());
         let mut timeline = Timeline::new(registry.clone(), true);
-        let mut second = |timeline: &mut Timeline, at: u64| {
+        let second = |timeline: &mut Timeline, at: u64| {
             recorder.add(recorder.series(builtin::ITERATIONS, &TagSet::empty()), at as f64, 0);
             timeline.add(Duration::from_secs(at), &[recorder.take()]);
         };

@@ -84,7 +84,10 @@ impl Track {
         self.at_s.push(at_s);
         self.lines.iter_mut().zip(values).for_each(|(line, value)| line.push(*value));
         self.filled = 1;
-        debug_assert!(self.lines.iter().all(|line| line.len() == self.at_s.len()), "each line has a value for each time");
+        debug_assert!(
+            self.lines.iter().all(|line| line.len() == self.at_s.len()),
+            "each line has a value for each time"
+        );
     }
 
     fn halve(&mut self) {

@@ -140,7 +140,11 @@ impl Rooms {
         loop {
             inbox.arrived.notified().await;
             let arrived = std::mem::take(&mut *inbox.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-            debug_assert!(arrived.bytes >= arrived.published.len(), "each message was counted: {} bytes", arrived.bytes);
+            debug_assert!(
+                arrived.bytes >= arrived.published.len(),
+                "each message was counted: {} bytes",
+                arrived.bytes
+            );
             arrived.published.iter().for_each(|(room, message)| self.deliver(room, message, None));
         }
     }
