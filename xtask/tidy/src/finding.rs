@@ -1,4 +1,6 @@
 //! A finding: what rule is broken, where, by how much, and what to do.
+//!
+//! The names of rules are those of the allow-list; a new rule has its name in `RULES`, and in no other place.
 
 use std::fmt;
 
