@@ -11,7 +11,7 @@ const bodies = {
   nothing: null,
   missing: undefined,
   object: { b: "2", a: "1 & 2", n: 3, t: true, list: ["x", "y"] },
-  nested: { a: null },
+  nested: { a: {} },
   none: {},
   buffer,
 };

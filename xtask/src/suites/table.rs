@@ -245,10 +245,10 @@ pub(super) const SUITES: &[SuiteRow] = &[
     },
     SuiteRow {
         name: "sanitize",
-        arguments: &["[address | undefined]… [-- ARGUMENTS OF cargo test]"],
+        arguments: &["[address | undefined | interleavings]… [-- ARGUMENTS OF cargo test]"],
         does: "runs the tests of the script host and its modules under the address sanitizer, and with an engine in C \
-               that stops at undefined behaviour",
-        when: "you changed `unsafe` code or a patch of the engine",
+               that stops at undefined behaviour; tries every order of the steps of threads that wake users of another",
+        when: "you changed `unsafe` code, a patch of the engine, or how users of other threads are woken",
         help: "Compiles into target/sanitize, some minutes each. Behind -- stand other packages and tests, such as \
                '-p onrush-cli --features full,system-allocator' for the program as a black box. Needs gcc's libubsan.",
         runner: Nightly(&[job("", 90)]),

@@ -29,13 +29,14 @@ pub fn run_flags() -> impl Iterator<Item = &'static RunFlag> {
 }
 
 /// Flags of `run` that commands have which only load a script.
-const OF_LOADING: [&str; 15] = [
+const OF_LOADING: [&str; 16] = [
     "env",
     "include-system-env-vars",
     "config",
     "console-output",
     "log-format",
     "log-output",
+    "log-ns-timestamps",
     "secret-source",
     "offline",
     "no-color",

@@ -1,4 +1,4 @@
-//! Every flag and variable of `k6 run`, version 2.2, and what Onrush does with it. The reference
+//! Every flag and variable of `k6 run`, version 2.3, and what Onrush does with it. The reference
 //! (`docs/reference/k6-flags.md`) and the warnings of a run are made from this table; a test holds it against the flags
 //! and variables that are read.
 
@@ -59,6 +59,7 @@ pub static OF_K6: &[OfK6] = &[
     row("linger", "K6_LINGER", Obeyed),
     row("local-ips", "K6_LOCAL_IPS", Obeyed),
     row("log-format", "K6_LOG_FORMAT", Obeyed),
+    row("log-ns-timestamps", "", Obeyed),
     row("log-output", "K6_LOG_OUTPUT", Obeyed),
     row("max-redirects", "K6_MAX_REDIRECTS", Obeyed),
     row("min-iteration-duration", "K6_MIN_ITERATION_DURATION", Obeyed),
@@ -77,8 +78,10 @@ pub static OF_K6: &[OfK6] = &[
         "K6_PROFILING_ENABLED",
         Warned("the REST API has no profiles; see where time goes with `perf`"),
     ),
+    row("once", "", Obeyed),
     row("quiet", "", Obeyed),
     row("rps", "K6_RPS", Obeyed),
+    row("scenario", "", Obeyed),
     row("secret-source", "K6_SECRET_SOURCE", Obeyed),
     row("stage", "K6_STAGES", Obeyed),
     row("summary-export", "K6_SUMMARY_EXPORT", Obeyed),
@@ -145,13 +148,13 @@ mod tests {
     use super::*;
     use script::options::OPTIONS;
 
-    /// The flags that `k6 run --help` of version 2.2 lists.
+    /// The flags that `k6 run --help` of version 2.2 lists, and those that 2.3 adds.
     const FLAGS: &str = "address batch batch-per-host blacklist-ip block-hostnames compatibility-mode config \
         console-output discard-response-bodies dns duration env execution-segment execution-segment-sequence features \
-        http-debug include-system-env-vars insecure-skip-tls-verify iterations linger local-ips log-format log-output \
-        max-redirects min-iteration-duration new-machine-readable-summary no-color no-connection-reuse no-setup \
-        no-teardown no-thresholds no-usage-report no-vu-connection-reuse out paused profiling-enabled quiet rps \
-        secret-source stage summary-export summary-mode summary-time-unit summary-trend-stats system-tags tag throw \
+        http-debug include-system-env-vars insecure-skip-tls-verify iterations linger local-ips log-format log-ns-timestamps \
+        log-output max-redirects min-iteration-duration new-machine-readable-summary no-color no-connection-reuse no-setup \
+        no-teardown no-thresholds no-usage-report no-vu-connection-reuse once out paused profiling-enabled quiet rps \
+        scenario secret-source stage summary-export summary-mode summary-time-unit summary-trend-stats system-tags tag throw \
         traces-output type user-agent verbose vus";
 
     #[test]

@@ -42,6 +42,16 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         None,
         "Pass the environment to the script [default: true]",
     ),
+    RunFlag {
+        repeat: true,
+        ..run_flag(
+            "scenario",
+            None,
+            Some("NAME[,NAME]"),
+            "Run these scenarios of the script alone; repeat for more",
+        )
+    },
+    run_flag("once", None, None, "Run each scenario once: one user, one iteration, at once"),
     RunFlag { short: Some('c'), ..run_flag("config", Some("K6_CONFIG"), Some("FILE"), "JSON file with options") },
     RunFlag {
         repeat: true,
@@ -91,6 +101,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         Some("stderr|stdout|none|file=PATH[,level=LEVEL]|loki[=URL,key=value,…]"),
         "Where log lines go",
     ),
+    run_flag("log-ns-timestamps", None, None, "Times of log lines have nanoseconds"),
     RunFlag {
         repeat: true,
         ..run_flag(

@@ -8,9 +8,8 @@ use std::time::Instant;
 use report::visible::{push_visible, visible_colored_lines, visible_lines};
 use script::log::Level;
 use unicode_width::UnicodeWidthStr;
-use units::date::rfc3339;
 
-use super::{OF_CONSOLE, now};
+use super::{OF_CONSOLE, rfc3339_now, rfc3339_ns_now};
 
 /// logrus's four letters and colour of a level.
 fn short(level: Level) -> (&'static str, u8) {
@@ -37,6 +36,8 @@ pub enum Format {
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     pub(super) format: Format,
+    /// Times have nanoseconds.
+    pub(super) has_nanoseconds: bool,
     /// Since when seconds count, on a terminal with colours.
     pub(super) colors_since: Option<Instant>,
     /// What is written is obeyed by a terminal.
@@ -48,7 +49,7 @@ pub(super) struct Look {
 impl Look {
     /// In a file of `--console-output`: the log's format, without what a terminal wants.
     pub(super) fn of_console_file(self) -> Look {
-        Look { format: self.format, colors_since: None, is_terminal: false, is_console: true }
+        Look { colors_since: None, is_terminal: false, is_console: true, ..self }
     }
 
     /// A line with its end, for a stream of this width.
@@ -62,17 +63,22 @@ impl Look {
         };
         let mut line = match (self.format, self.colors_since) {
             (Format::Text, Some(start)) => terminal_line(start.elapsed().as_secs(), columns, level, &shown, fields),
-            (Format::Text, None) => text_line(now(), level, message, fields),
+            (Format::Text, None) => text_line(&self.time(), level, message, fields),
             (Format::Raw, _) => shown.into_owned(),
-            (Format::Json, _) => json_line(now(), level, message, fields),
+            (Format::Json, _) => json_line(&self.time(), level, message, fields),
         };
         line.push('\n');
         line
     }
+
+    fn time(self) -> String {
+        if self.has_nanoseconds { rfc3339_ns_now() } else { rfc3339_now() }
+    }
 }
 
-pub(super) fn text_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
-    let mut line = format!("time=\"{}\" level={} msg={}", rfc3339(epoch_s), level.as_str(), quoted(message));
+/// `time`: as it is shown.
+pub(super) fn text_line(time: &str, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+    let mut line = format!("time=\"{time}\" level={} msg={}", level.as_str(), quoted(message));
     for (name, value) in fields {
         let _ = write!(line, " {name}={}", quoted(value));
     }
@@ -98,7 +104,7 @@ fn terminal_line(elapsed_s: u64, columns: usize, level: Level, message: &str, fi
 /// Fields that are numbers in JSON lines.
 const NUMBERS: [&str; 2] = ["iter", "vu"];
 
-pub(super) fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
+pub(super) fn json_line(time: &str, level: Level, message: &str, fields: &[(&str, &str)]) -> String {
     // logrus puts the names in order.
     let mut object = BTreeMap::new();
     for (name, value) in fields {
@@ -107,7 +113,7 @@ pub(super) fn json_line(epoch_s: u64, level: Level, message: &str, fields: &[(&s
     }
     object.insert(String::from("level"), level.as_str().into());
     object.insert(String::from("msg"), message.into());
-    object.insert(String::from("time"), rfc3339(epoch_s).into());
+    object.insert(String::from("time"), time.into());
     serde_json::Value::from_iter(object).to_string()
 }
 
@@ -134,13 +140,15 @@ pub(super) fn quoted(value: &str) -> String {
 mod tests {
     use super::*;
 
+    const EPOCH: &str = "1970-01-01T00:00:00Z";
+
     #[test]
     fn text_lines_quote_what_logrus_quotes() {
-        let line = text_line(0, Level::Info, "hello \"you\"\n", &[("source", "console")]);
+        let line = text_line(EPOCH, Level::Info, "hello \"you\"\n", &[("source", "console")]);
         assert_eq!(line, r#"time="1970-01-01T00:00:00Z" level=info msg="hello \"you\"\n" source=console"#);
-        let line = text_line(0, Level::Info, "", &[("group", "")]);
+        let line = text_line(EPOCH, Level::Info, "", &[("group", "")]);
         assert_eq!(line, r#"time="1970-01-01T00:00:00Z" level=info msg= group="#);
-        assert_eq!(text_line(0, Level::Error, "x", &[]), r#"time="1970-01-01T00:00:00Z" level=error msg=x"#);
+        assert_eq!(text_line(EPOCH, Level::Error, "x", &[]), r#"time="1970-01-01T00:00:00Z" level=error msg=x"#);
     }
 
     #[test]
@@ -153,7 +161,7 @@ mod tests {
 
     #[test]
     fn json_lines_are_json() {
-        let line = json_line(0, Level::Warning, "a", &[("source", "console")]);
+        let line = json_line(EPOCH, Level::Warning, "a", &[("source", "console")]);
         assert_eq!(line, r#"{"level":"warning","msg":"a","source":"console","time":"1970-01-01T00:00:00Z"}"#);
     }
 }

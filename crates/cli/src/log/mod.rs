@@ -10,7 +10,7 @@ mod place;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use outputs::{LogLine, Loki};
 use script::log::{Level, LogSink, Record};
@@ -44,6 +44,8 @@ pub struct LogFlags {
     pub format: Option<String>,
     /// `--log-output`.
     pub output: Option<String>,
+    /// `--log-ns-timestamps`.
+    pub has_nanoseconds: bool,
     /// `--console-output`.
     pub console_output: Option<String>,
     /// `--verbose`.
@@ -61,9 +63,9 @@ pub fn failure_line(message: &str, code: ExitCode) -> Option<String> {
     let of_script = [("hint", "script exception"), ("source", "stacktrace")];
     let fields = if code == ExitCode::ScriptException { &of_script[..] } else { &[] };
     if IS_JSON_EXPECTED.load(Ordering::Relaxed) {
-        return Some(look::json_line(now(), Level::Error, message, fields) + "\n");
+        return Some(look::json_line(&rfc3339_now(), Level::Error, message, fields) + "\n");
     }
-    called_as::is_read_by_a_program().then(|| look::text_line(now(), Level::Error, message, fields) + "\n")
+    called_as::is_read_by_a_program().then(|| look::text_line(&rfc3339_now(), Level::Error, message, fields) + "\n")
 }
 
 impl Logger {
@@ -82,7 +84,13 @@ impl Logger {
         let output = place.stream();
         let has_colors = output.is_some_and(Stream::is_terminal) && !flags.no_color;
         let is_terminal = output.is_some_and(Stream::is_terminal);
-        let look = Look { format, colors_since: has_colors.then(Instant::now), is_terminal, is_console: false };
+        let look = Look {
+            format,
+            has_nanoseconds: flags.has_nanoseconds,
+            colors_since: has_colors.then(Instant::now),
+            is_terminal,
+            is_console: false,
+        };
         let console = flags.console_output.as_deref().filter(|p| !p.is_empty()).map(create).transpose()?;
         output.into_iter().for_each(|stream| tell_of_missing(stream, look));
         console.iter().for_each(|stream| tell_of_missing(stream, look.of_console_file()));
@@ -239,16 +247,23 @@ fn columns(stream: &Stream) -> usize {
 
 /// Now, as RFC 3339 in UTC.
 pub fn rfc3339_now() -> String {
-    rfc3339(now())
+    rfc3339(now().as_secs())
 }
 
 /// Now, as RFC 3339 in UTC with milliseconds.
 pub fn rfc3339_ms_now() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = now();
     let seconds = rfc3339(now.as_secs());
     format!("{}.{:03}Z", seconds.trim_end_matches('Z'), now.subsec_millis())
 }
 
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
+/// The same with nanoseconds.
+fn rfc3339_ns_now() -> String {
+    let now = now();
+    let seconds = rfc3339(now.as_secs());
+    format!("{}.{:09}Z", seconds.trim_end_matches('Z'), now.subsec_nanos())
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

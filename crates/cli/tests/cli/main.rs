@@ -47,6 +47,7 @@ mod lab;
 mod libraries;
 mod lifecycle;
 mod like_k6;
+mod like_k6_2_3;
 mod loki;
 mod matrix;
 mod matrix_runs;

@@ -32,6 +32,28 @@ fn per_vu_iterations_are_run_by_each() {
     assert_eq!(count(&m, "iterations"), 20);
 }
 
+const TWO: &str = "{ scenarios: {
+    quick: { executor: 'per-vu-iterations', vus: 5, iterations: 4, tags: { kind: 'q' } },
+    late: { executor: 'shared-iterations', vus: 3, iterations: 7, exec: 'slow', startTime: '10m' } } }";
+
+#[test]
+fn named_scenarios_run_alone() {
+    assert_eq!(count(&metrics(TWO, &["--scenario", "quick"]), "iterations"), 20);
+    let lab = Lab::with(&format!("export const options = {TWO}; export default function () {{}} export function slow() {{}}"));
+    let text = "found no scenario 'quik', expected some of quick, late; did you mean 'quick'?";
+    lab.run(&["--scenario", "late,quik"]).code(104).says(text);
+    let text = "--scenario: found an empty name, expected names of scenarios, as in a,b";
+    lab.run(&["--scenario", "late,"]).code(255).says(text);
+}
+
+#[test]
+fn once_runs_an_iteration_of_each_scenario_at_once() {
+    let m = metrics(TWO, &["--once"]);
+    assert_eq!(count(&m, "iterations"), 2);
+    assert!(m["iteration_duration"]["values"]["max"].as_f64().expect("a number") >= 400.0, "slow() ran: {m}");
+    assert_eq!(count(&metrics(TWO, &["--once", "--scenario=quick"]), "iterations"), 1);
+}
+
 #[test]
 fn left_over_iterations_are_counted_as_dropped() {
     let m = metrics(

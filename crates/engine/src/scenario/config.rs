@@ -157,7 +157,7 @@ pub enum Executor {
 
 /// The checked scenarios of a test, in the order in which they were given; never empty.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scenarios(Vec<Scenario>);
+pub struct Scenarios(pub(super) Vec<Scenario>);
 
 impl Scenarios {
     /// One scenario alone.

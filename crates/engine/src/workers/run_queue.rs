@@ -20,13 +20,17 @@ use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use tokio::task::coop::has_budget_remaining;
 
 use crate::vu::Progress;
+
+mod remote_wakes;
+
+use remote_wakes::{RemoteMark, RemoteWakes};
 
 /// Turns before sockets and timers have theirs: tokio's own number.
 const TURNS: usize = 61;
@@ -148,19 +152,6 @@ impl Queue {
     }
 }
 
-/// Who was woken by other threads.
-#[derive(Default)]
-struct RemoteWakes {
-    has_woken: AtomicBool,
-    state: Mutex<RemoteState>,
-}
-
-#[derive(Default)]
-struct RemoteState {
-    woken: Vec<usize>,
-    driver: Option<Waker>,
-}
-
 thread_local! {
     /// A number that no other thread ever has.
     static THREAD: u64 = {
@@ -183,26 +174,10 @@ impl LocalWakes {
     }
 }
 
-impl RemoteWakes {
-    fn lock(&self) -> MutexGuard<'_, RemoteState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, user: usize) {
-        let mut state = self.lock();
-        state.woken.push(user);
-        self.has_woken.store(true, Ordering::Release);
-        let driver = state.driver.take();
-        drop(state);
-        driver.into_iter().for_each(Waker::wake);
-    }
-}
-
 /// The waker of one user.
 struct Woken {
     user: usize,
-    /// Among those of other threads.
-    is_remote: AtomicBool,
+    by_others: RemoteMark,
     /// Thread and number of the queue.
     thread: u64,
     queue: usize,
@@ -221,9 +196,9 @@ impl Wake for Woken {
                 queues.borrow()[self.queue].iter().for_each(|local| local.add(self.user));
             };
             _ = QUEUES.try_with(add);
-        } else if !self.is_remote.swap(true, Ordering::AcqRel) {
+        } else {
             // Woken on both ways, a user has a turn too many, and finds nothing to do.
-            self.remote.add(self.user);
+            self.remote.wake(self.user, &self.by_others);
         }
     }
 }
@@ -257,7 +232,7 @@ impl RunQueue {
         let at = self.count.replace(self.count.get() + 1);
         let woken = Arc::new(Woken {
             user: at,
-            is_remote: AtomicBool::new(false),
+            by_others: RemoteMark::default(),
             thread: THREAD.with(|thread| *thread),
             queue: self.number,
             remote: Arc::clone(&self.remote),
@@ -338,28 +313,23 @@ impl RunQueue {
 
     /// Whether nobody can go on; then the task is woken with the first who can.
     fn is_idle(&self, context: &Context<'_>) -> bool {
-        let mut remote = self.remote.lock();
-        if !self.local.queue.borrow().is_empty() || !remote.woken.is_empty() {
+        if !self.local.queue.borrow().is_empty() || !self.remote.wait(context.waker()) {
             return false;
         }
-        remote.driver = Some(context.waker().clone());
-        drop(remote);
         *self.local.driver.borrow_mut() = Some(context.waker().clone());
         self.local.is_idle.set(true);
         true
     }
 
     fn is_empty(&self) -> bool {
-        self.turn.borrow().is_empty()
-            && self.local.queue.borrow().is_empty()
-            && !self.remote.has_woken.load(Ordering::Acquire)
+        self.turn.borrow().is_empty() && self.local.queue.borrow().is_empty() && !self.remote.has_woken()
     }
 
     /// Fills the turn again; the first of it.
     // Not inlined: it is called once a turn, from a loop that runs once a user.
     #[inline(never)]
     fn next_turn(&self, rows: &mut Rows, turn: &mut Vec<usize>) -> Option<usize> {
-        if self.remote.has_woken.load(Ordering::Acquire) {
+        if self.remote.has_woken() {
             self.take_remote(rows);
         }
         self.local.queue.borrow_mut().take_turn(turn);
@@ -373,14 +343,12 @@ impl RunQueue {
     #[cold]
     fn take_remote(&self, rows: &mut Rows) {
         rows.append(&mut self.added.borrow_mut());
-        let mut remote = self.remote.lock();
-        self.remote.has_woken.store(false, Ordering::Relaxed);
-        for user in remote.woken.drain(..) {
+        self.remote.take(|user| {
             if let Some(row) = &rows[user] {
-                row.woken.is_remote.store(false, Ordering::Release);
+                row.woken.by_others.take_off();
                 self.local.queue.borrow_mut().add(user);
             }
-        }
+        });
     }
 
     /// A turn of the user of this row, whose number is `at`.
@@ -429,5 +397,5 @@ impl Drop for RunQueue {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(onrush_interleavings)))]
 mod tests;

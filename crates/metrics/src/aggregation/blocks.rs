@@ -109,6 +109,8 @@ fn trends(snapshots: &[Snapshot], metric: MetricId) -> impl Iterator<Item = &Tre
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::naming::tags::TagSet;
     use crate::recording::recorder::Recorder;
@@ -137,6 +139,18 @@ mod tests {
         assert_eq!((trend.min(), trend.max(), trend.sum()), (11.0, 20.0, 155.0));
         assert!(blocks.within(10 * SECOND + SECOND / 2, 11 * SECOND).is_none());
         assert!(Blocks::default().within(SECOND, 2 * SECOND).is_none());
+    }
+
+    #[test]
+    fn a_trend_without_a_sample_is_nothing_that_users_wait_for() {
+        let recorder = Recorder::new(Registry::new());
+        recorder.add(recorder.series(builtin::ITERATION_DURATION, &TagSet::empty()), 3.0, 0);
+        let mut snapshot = recorder.take();
+        let key = Arc::new(SinkKey::Metric(builtin::HTTP_REQ_DURATION, Scope { scenario: None, group: None }));
+        snapshot.sinks.insert(0, (key, Sink::Trend(Box::default())));
+        let mut blocks = Blocks::default();
+        blocks.add(Duration::ZERO, SECOND, &[snapshot]);
+        assert_eq!(blocks.metric, Some(builtin::ITERATION_DURATION));
     }
 
     #[test]

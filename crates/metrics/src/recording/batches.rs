@@ -312,5 +312,10 @@ mod tests {
         assert_eq!((without.series.len(), without.samples(), without.records().count()), (1, 0, 0));
         assert!(!without.is_empty());
         assert_eq!(without.size(), 0);
+        recorder.add_bundle(recorder.bundle(&[series]), &[1.0], 1);
+        recorder.take();
+        let without = batches.borrow()[1].without_samples();
+        assert_eq!((without.series.len(), without.bundles.len(), without.samples()), (0, 1, 0));
+        assert!(!without.is_empty(), "what a bundle is stays known");
     }
 }

@@ -334,6 +334,21 @@ mod tests {
     }
 
     #[test]
+    fn a_check_counts_once_and_by_scenario_where_that_is_wanted() {
+        let checks = |is_wanted: bool, tags: &[(&str, &str)]| {
+            let registry = Registry::new();
+            registry.set_breakdown(is_wanted);
+            let recorder = Recorder::new(registry);
+            recorder.add(recorder.series(builtin::CHECKS, &TagSet::new(tags.iter().copied())), 1.0, 0);
+            let snapshot = recorder.take();
+            snapshot.sinks.iter().filter(|(key, _)| matches!(&**key, SinkKey::Check(..))).count()
+        };
+        let (of_scenario, of_none) = ([("scenario", "a"), ("check", "ok")], [("check", "ok")]);
+        assert_eq!((checks(false, &of_scenario), checks(true, &of_scenario)), (1, 2));
+        assert_eq!((checks(false, &of_none), checks(true, &of_none)), (1, 1));
+    }
+
+    #[test]
     fn equal_tags_give_the_same_series() {
         let recorder = Recorder::new(Registry::new());
         let a = recorder.series(builtin::HTTP_REQS, &TagSet::new([("status", "200"), ("url", "/")]));

@@ -162,6 +162,20 @@ mod tests {
     }
 
     #[test]
+    fn the_exact_law_is_used_as_far_as_its_variance_allows() {
+        let mut differing = 0;
+        for percent in [1.0, 99.9] {
+            let p: f64 = percent / 100.0;
+            let most = (EXACT_BELOW / (p * (1.0 - p))) as u64 - 1;
+            for n in (most / 2..most).step_by((most / 40) as usize) {
+                assert_eq!(ranks(n, p), exact_ranks(n, p), "p({percent}) of {n}");
+                differing += u32::from(exact_ranks(n, p) != normal_ranks(n, p));
+            }
+        }
+        assert!(differing > 0, "the two laws can be told apart here");
+    }
+
+    #[test]
     fn an_interval_is_two_of_the_samples() {
         let some = trend(&(1..=1000).map(f64::from).collect::<Vec<_>>());
         let interval = some.interval(50.0).expect("one");

@@ -4,6 +4,18 @@
 
 /** A connection. Make it in the default function, not in init code. */
 export declare class WebSocket {
+  /** The value of `readyState` before the connection is open. */
+  static readonly CONNECTING: 0;
+  /** The value of `readyState` of an open connection. */
+  static readonly OPEN: 1;
+  /** The value of `readyState` between the wish to close and the end. */
+  static readonly CLOSING: 2;
+  /** The value of `readyState` after the end. */
+  static readonly CLOSED: 3;
+  readonly CONNECTING: 0;
+  readonly OPEN: 1;
+  readonly CLOSING: 2;
+  readonly CLOSED: 3;
   /**
    * Begins to connect to a `ws:` or `wss:` address, offering subprotocols.
    *

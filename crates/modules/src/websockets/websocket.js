@@ -240,6 +240,10 @@
       for (const name in Object.getOwnPropertyDescriptors(this.prototype)) {
         if (name !== "constructor") Object.defineProperty(this.prototype, name, { enumerable: true });
       }
+      for (const [name, value] of Object.entries({ CONNECTING, OPEN, CLOSING, CLOSED })) {
+        Object.defineProperty(this, name, { value, enumerable: true });
+        Object.defineProperty(this.prototype, name, { value, enumerable: true });
+      }
     }
   }
 

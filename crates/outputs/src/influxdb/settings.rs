@@ -65,12 +65,16 @@ impl InfluxSettings {
             return Err(String::from("InfluxDB by UDP is not offered; use http://HOST:8086/DATABASE"));
         }
         let url = post::check(place)?;
+        // The database is the last part of the path; what stands before it is where InfluxDB is behind a proxy.
         let path = url.target.split('?').next().unwrap_or_default().trim_matches('/');
-        let database = match percent(path) {
-            path if path.is_empty() => given.text("DB").unwrap_or("k6").to_owned(),
-            path => path,
+        let (prefix, last) = path.rsplit_once('/').map_or(("", path), |(prefix, last)| (prefix, last));
+        let database = match percent(last) {
+            last if last.is_empty() => given.text("DB").unwrap_or("k6").to_owned(),
+            last => last,
         };
-        let base = format!("{}://{}", if url.tls { "https" } else { "http" }, url.authority);
+        let scheme = if url.tls { "https" } else { "http" };
+        let slash = if prefix.is_empty() { "" } else { "/" };
+        let base = format!("{scheme}://{}{slash}{prefix}", url.authority);
         let precision = given.text("PRECISION").unwrap_or("ns");
         let pairs = [
             ("consistency", given.text("CONSISTENCY").unwrap_or_default()),
@@ -192,6 +196,9 @@ mod tests {
         assert_eq!(settings.create, "http://h:1/query?db=&q=CREATE+DATABASE+%22a%2Fb%22");
         assert_eq!(settings.moment, MomentForm::Unix(SECOND));
         assert_eq!(settings.address.headers, [("Authorization".to_owned(), "Basic dTpwIHc=".to_owned())]);
+        let behind = read("http://h:1/metrics/influx/k6", &[]).unwrap();
+        assert!(behind.address.url.starts_with("http://h:1/metrics/influx/write?consistency=&db=k6&"));
+        assert!(behind.create.starts_with("http://h:1/metrics/influx/query?db=&q="));
         let standard = read("", &[]).unwrap();
         assert_eq!(standard.address.url, "http://localhost:8086/write?consistency=&db=k6&precision=ns&rp=");
         assert!(standard.unused.is_empty());

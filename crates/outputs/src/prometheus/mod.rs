@@ -120,6 +120,9 @@ fn heads(row: &Row, settings: &PrometheusSettings) -> Vec<Vec<u8>> {
     // k6 puts this on all series of such a run.
     let native = settings.is_native.then_some(("k6_feature_native_histograms", "true"));
     let mut tags: Vec<(&str, &str)> = row.tags.iter().map(|(key, value)| (&**key, &**value)).chain(native).collect();
+    let of_all = settings.labels.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let missing: Vec<_> = of_all.filter(|(name, _)| tags.iter().all(|(tag, _)| tag != name)).collect();
+    tags.extend(missing);
     tags.sort_unstable();
     let head = |name: String| {
         let mut head = Message::default();

@@ -18,6 +18,8 @@ pub(super) struct PrometheusSettings {
     pub(super) is_native: bool,
     /// The end of the test ends the series.
     pub(super) marks_stale: bool,
+    /// Added to each series that has no tag of the name.
+    pub(super) labels: Vec<(String, String)>,
 }
 
 /// A statistic of a trend.
@@ -75,6 +77,10 @@ impl PrometheusSettings {
                 .map_err(|error| format!("K6_PROMETHEUS_RW_TREND_STATS: {error}"))?,
             is_native: given.switch("TREND_AS_NATIVE_HISTOGRAM")?,
             marks_stale: given.switch("STALE_MARKERS")?,
+            labels: given
+                .text("LABELS")
+                .map_or_else(|| Ok(Vec::new()), labels)
+                .map_err(|error| format!("K6_PROMETHEUS_RW_LABELS: {error}"))?,
         })
     }
 }
@@ -99,6 +105,23 @@ fn statistic(text: &str) -> Result<Statistic, String> {
     Ok(Statistic { name: text.to_owned(), of })
 }
 
+/// Labels as `name=value`, with commas between them. Names are Prometheus's.
+fn labels(text: &str) -> Result<Vec<(String, String)>, String> {
+    let is_name = |name: &str| {
+        let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        begins && !name.starts_with("__") && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let pairs = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| match pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
+        Some((name, value)) if is_name(name) => Ok((name.to_owned(), value.to_owned())),
+        Some((name, _)) => {
+            Err(format!("found the name {name:?}, expected letters, digits and _, not a digit or __ in front"))
+        }
+        None => Err(format!("found {pair:?}, expected name=value, with commas between labels")),
+    });
+    pairs.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +134,15 @@ mod tests {
         let expected = "found 'p(200)', expected count, sum, min, max, avg, med or p(N) with N from 0 to 100";
         assert_eq!(named("p(200)"), Err(expected.to_owned()));
         assert!(named("foo").is_err() && named("p95").is_err());
+    }
+
+    #[test]
+    fn labels_are_pairs_with_names_of_prometheus() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(labels("env=staging, team = a=b,"), Ok(vec![pair("env", "staging"), pair("team", "a=b")]));
+        assert_eq!(labels("env").unwrap_err(), "found \"env\", expected name=value, with commas between labels");
+        for name in ["", "__name__", "7a", "a-b"] {
+            assert!(labels(&format!("{name}=x")).unwrap_err().starts_with(&format!("found the name {name:?}")), "{name}");
+        }
     }
 }

@@ -120,16 +120,21 @@ fn form<'js>(ctx: &Ctx<'js>, object: &Object<'js>, borrows: &Borrows<'js>) -> Re
         match value.as_array() {
             Some(array) => {
                 for item in array.iter::<Value<'js>>() {
-                    push_pair(&mut text, name, &go_text(ctx, &item?)?);
+                    push_pair(&mut text, name, &form_text(ctx, &item?)?);
                 }
             }
-            None => push_pair(&mut text, name, &go_text(ctx, value)?),
+            None => push_pair(&mut text, name, &form_text(ctx, value)?),
         }
     }
     Ok(BodyArg {
         payload: Some(Payload::from_bytes(text.into_bytes())),
         content_type: Some(String::from("application/x-www-form-urlencoded")),
     })
+}
+
+/// A value of a form: Go's default format, and nothing at all for nothing (k6 2.3; before it was `<nil>`).
+fn form_text<'js>(ctx: &Ctx<'js>, value: &Value<'js>) -> Result<String> {
+    if value.is_null() || value.is_undefined() { Ok(String::new()) } else { go_text(ctx, value) }
 }
 
 fn push_pair(text: &mut String, name: &str, value: &str) {
@@ -164,7 +169,7 @@ fn multipart<'js>(
         let name = name.as_bytes();
         let Some([data, filename, kind]) = files.fields(value)? else {
             let head = PartHead { name, filename: None, content_type: None };
-            form.short_part(&head, go_text(ctx, value)?.as_bytes());
+            form.short_part(&head, form_text(ctx, value)?.as_bytes());
             continue;
         };
         let (filename, kind) = (go_text(ctx, &filename)?, go_text(ctx, &kind)?);

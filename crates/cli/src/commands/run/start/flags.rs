@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
+use engine::scenario::Selection;
 use report::SummaryMode;
 use script::log::Level;
 use script::options::parse_switch;
@@ -96,6 +97,8 @@ pub struct LoadFlags {
     pub lingers: bool,
     /// `--offline`.
     pub is_offline: bool,
+    /// `--scenario` and `--once`.
+    pub selection: Selection,
 }
 
 /// What is shown and logged.
@@ -259,6 +262,7 @@ impl LoadFlags {
             address: source.text("address"),
             lingers: source.switch("linger", false)?,
             is_offline: source.switch("offline", false)?,
+            selection: selection(source)?,
         })
     }
 }
@@ -276,6 +280,7 @@ impl ShownFlags {
             log: LogFlags {
                 format: source.text("log-format"),
                 output: source.text("log-output"),
+                has_nanoseconds: source.switch("log-ns-timestamps", false)?,
                 console_output: source.text("console-output"),
                 verbose: source.switch("verbose", false)?,
                 no_color: source.switch("no-color", false)? || source.env.contains_key("NO_COLOR"),
@@ -411,6 +416,16 @@ fn features(source: &FlagSource<'_>) -> Vec<String> {
     let texts = if given.is_empty() { source.env.get("K6_FEATURES").cloned().into_iter().collect() } else { given };
     let names = texts.iter().flat_map(|text| text.split(',')).map(str::trim);
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// What of the script runs. Names have commas between them, or come one by one.
+fn selection(source: &FlagSource<'_>) -> Result<Selection, Failure> {
+    let names = source.all("scenario").flat_map(|text| text.split(',')).map(|name| name.trim().to_owned());
+    let names: Vec<String> = names.collect();
+    match names.iter().any(String::is_empty) {
+        true => Err(generic(String::from("--scenario: found an empty name, expected names of scenarios, as in a,b"))),
+        false => Ok(Selection { names, is_once: source.switch("once", false)? }),
+    }
 }
 
 /// Thresholds that would be given and ignored at once are a mistake.

@@ -54,6 +54,7 @@ pub fn plan(
     log: &Logger,
 ) -> Result<Planned, Failure> {
     let mut derived = options.execution.clone().derive().map_err(config_failure)?;
+    derived.scenarios = flags.load.selection.of(derived.scenarios).map_err(config_failure)?;
     derived.scenarios.read_traces(|file| script.program.read_beside(file)).map_err(config_failure)?;
     derived.warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
     let wanted = derived.scenarios.iter().map(|scenario| (scenario.name.as_str(), scenario.exec.as_str()));
