@@ -208,6 +208,14 @@ mod tests {
     }
 
     #[test]
+    fn gaps_are_told_by_the_time_since_the_first_beat() {
+        let mut beats = Beats::starting(ms(5000), None);
+        beats.beat(ms(5010), None);
+        beats.beat(ms(5220), None);
+        assert_eq!((beats.stops.longest.began, beats.stops.longest.length), (ms(20), ms(200)));
+    }
+
+    #[test]
     fn a_loop_that_stands_still_at_the_end_was_late() {
         let mut beats = Beats::starting(ms(0), None);
         beats.catch_up(ms(9), None);

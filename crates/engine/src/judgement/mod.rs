@@ -138,7 +138,10 @@ pub fn judge(health: &Health, facts: &Facts) -> Judgement {
         Some(Severity::Invalid) => Verdict::Invalid,
         Some(Severity::Suspect) => Verdict::Suspect,
         Some(Severity::Note) | None if is_long => Verdict::Trusted,
-        Some(Severity::Note) | None => return Judgement { findings, ..not_judged },
+        Some(Severity::Note) | None => {
+            debug_assert!(findings.is_empty(), "notes are about runs that are judged: {findings:?}");
+            return not_judged;
+        }
     };
     Judgement { verdict, findings, basis: if is_long { basis(health, facts) } else { String::new() } }
 }
