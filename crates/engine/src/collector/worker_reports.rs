@@ -70,3 +70,23 @@ impl WorkerReports {
         self.ended.iter().cloned().map(Option::unwrap_or_default).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_runs_until_it_has_ended_or_could_not_begin() {
+        let seconds = Duration::from_secs;
+        let mut reports = WorkerReports::new(3);
+        assert_eq!([0, 1, 2].map(|worker| reports.has_ended(worker)), [false; 3]);
+        assert!(!reports.make_ready() && !reports.make_ready());
+        reports.refuse(2);
+        let health = WorkerHealth { cpu_share: 0.5, ..WorkerHealth::default() };
+        reports.end(1, seconds(9), seconds(7), health.clone());
+        assert_eq!([0, 1, 2].map(|worker| reports.has_ended(worker)), [false, true, true]);
+        assert_eq!(reports.running().collect::<Vec<_>>(), [0], "it is stuck, if the run is over");
+        assert_eq!((reports.last_end, reports.loaded_until), (seconds(9), seconds(7)));
+        assert_eq!(reports.health(), [WorkerHealth::default(), health, WorkerHealth::default()]);
+    }
+}
