@@ -16,7 +16,6 @@ use wire::simulated::{Received, SimulatedSocket};
 
 use crate::lane::{Brought, Lane};
 use crate::ledger::ConnectionLog;
-use crate::server::GHOST_KEY;
 use crate::world::World;
 
 /// How long the kernel puts an acknowledgement off that no piece of data carries.
@@ -118,6 +117,7 @@ impl Cable {
 
     /// Something on the way breaks the connection, for both sides.
     pub(crate) fn cut(&self) {
+        self.log(|log| log.loses_bytes = true);
         self.down.borrow_mut().reset();
         self.up.borrow_mut().reset();
     }
@@ -187,12 +187,12 @@ impl SimulatedSocket for ClientEnd {
         let (brought, at) = ready!(cable.down.borrow_mut().poll_read(cx, buffer));
         let now = cable.world.clock.now();
         match brought {
-            Brought::Bytes { count, key } => {
+            Brought::Bytes { count, key, ghost } => {
                 cable.log(|log| {
                     log.received += count as u64;
-                    if key == GHOST_KEY {
+                    if ghost > 0 {
                         log.ghost.get_or_insert(at);
-                        log.ghost_bytes += count as u64;
+                        log.ghost_bytes += ghost as u64;
                     }
                 });
                 cable.world.arrived(key, at);

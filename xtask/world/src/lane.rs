@@ -12,14 +12,17 @@ use wire::simulated::Wait;
 
 use crate::case::Weather;
 use crate::ledger::Arrived;
+use crate::plan::GHOST_KEY;
 
 /// What a lane carries.
 pub(crate) enum Cargo {
-    /// Bytes of this hop's answer; of none, or of a request, where it is 0.
+    /// Bytes of this hop's answer; of none, or of a request, where it is 0. So many at its end are of an answer to
+    /// nothing.
     Bytes {
         bytes: Vec<u8>,
         read: usize,
         key: u64,
+        ghost: usize,
     },
     Fin,
     Reset,
@@ -32,7 +35,7 @@ struct Piece {
 
 /// What a read brings.
 pub(crate) enum Brought {
-    Bytes { count: usize, key: u64 },
+    Bytes { count: usize, key: u64, ghost: usize },
     Fin,
     Reset,
 }
@@ -54,6 +57,7 @@ pub(crate) struct Lane {
     writer: Option<Waker>,
     alarm: Option<(Duration, Wait<()>)>,
     last: Arrived,
+    last_sent: Duration,
     /// Bytes that had reached the other machine by then: one entry a piece.
     reached: Vec<(Duration, u64)>,
 }
@@ -75,6 +79,7 @@ impl Lane {
             writer: None,
             alarm: None,
             last: zero,
+            last_sent: Duration::MAX,
             reached: Vec::new(),
         }
     }
@@ -97,7 +102,7 @@ impl Lane {
             let before = self.reached.last().map_or(0, |(_, bytes)| *bytes);
             self.reached.push((due, before + bytes.len() as u64));
         }
-        self.last = at;
+        (self.last, self.last_sent) = (at, now);
         self.pieces.push_back(Piece { at, cargo });
         self.reader.take().into_iter().for_each(Waker::wake);
         due
@@ -115,11 +120,28 @@ impl Lane {
         let mut rest = taken;
         while !rest.is_empty() {
             let (piece, behind) = rest.split_at(self.random.usize(1..=self.cut.min(rest.len())));
-            self.send(Cargo::Bytes { bytes: piece.to_vec(), read: 0, key });
+            let ghost = if key == GHOST_KEY { piece.len() } else { 0 };
+            self.send(Cargo::Bytes { bytes: piece.to_vec(), read: 0, key, ghost });
             rest = behind;
         }
         self.held += taken.len();
         Poll::Ready(taken.len())
+    }
+
+    /// Puts bytes of an answer to nothing behind those of the last piece, if that has just been sent and has room; how
+    /// many that are.
+    pub(crate) fn join(&mut self, bytes: &[u8]) -> usize {
+        let (now, cut) = (self.clock.now(), self.cut);
+        let is_last = self.last_sent == now && now < self.black_from;
+        let last = self.pieces.back_mut().filter(|_| is_last).map(|piece| &mut piece.cargo);
+        let Some(Cargo::Bytes { bytes: piece, read: 0, ghost, .. }) = last else { return 0 };
+        let joined = &bytes[..bytes.len().min(cut.saturating_sub(piece.len()))];
+        piece.extend_from_slice(joined);
+        (*ghost, self.held) = (joined.len(), self.held + joined.len());
+        if let Some((_, reached)) = self.reached.last_mut() {
+            *reached += joined.len() as u64;
+        }
+        joined.len()
     }
 
     /// Says that nothing more comes.
@@ -177,16 +199,17 @@ impl Lane {
         }
         let at = piece.at;
         match &mut piece.cargo {
-            Cargo::Bytes { bytes, read, key } => {
+            Cargo::Bytes { bytes, read, key, ghost } => {
                 let (key, count) = (*key, (bytes.len() - *read).min(buffer.len()));
                 buffer[..count].copy_from_slice(&bytes[*read..*read + count]);
                 *read += count;
+                let ghost = (*read).saturating_sub(bytes.len() - *ghost).min(count);
                 if *read == bytes.len() {
                     self.pieces.pop_front();
                 }
                 self.held -= count;
                 self.writer.take().into_iter().for_each(Waker::wake);
-                Poll::Ready((Brought::Bytes { count, key }, at))
+                Poll::Ready((Brought::Bytes { count, key, ghost }, at))
             }
             Cargo::Fin => Poll::Ready((Brought::Fin, at)),
             Cargo::Reset => Poll::Ready((Brought::Reset, at)),

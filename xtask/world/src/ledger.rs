@@ -57,8 +57,8 @@ pub(crate) struct ConnectionLog {
     /// When the client's socket told of an end.
     pub(crate) fin_seen: Option<Duration>,
     pub(crate) reset_seen: Option<Duration>,
-    /// Bytes stop coming at some time, without a word.
-    pub(crate) is_black: bool,
+    /// Bytes on their way are lost, or will be: it breaks, or falls silent.
+    pub(crate) loses_bytes: bool,
     /// When the first byte of an answer to nothing was read.
     pub(crate) ghost: Option<Arrived>,
     /// It was taken for the answer to another request: from then on answers on this connection are one behind.

@@ -89,6 +89,6 @@ fn trouble(cable: &Rc<Cable>) {
     } else {
         cable.up.borrow_mut().black_from = at;
         cable.down.borrow_mut().black_from = at;
-        world.ledger.borrow_mut().connections[cable.number].is_black = true;
+        world.ledger.borrow_mut().connections[cable.number].loses_bytes = true;
     }
 }

@@ -8,6 +8,9 @@ use crate::case::{Case, Weather};
 /// Numbers of one request's hops: the first, and where redirects lead.
 pub(crate) const HOPS: u64 = 8;
 
+/// What pieces of an answer to nothing have as their key.
+pub(crate) const GHOST_KEY: u64 = 1;
+
 /// What the first hop of a request is.
 pub(crate) struct Ask {
     pub(crate) method: &'static str,

@@ -15,13 +15,10 @@ use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::{self, header_room};
 
 use crate::cable::Cable;
-use crate::plan::{After, Answer, Ask, Ending, Framed, HOPS, body_of};
+use crate::plan::{After, Answer, Ask, Ending, Framed, GHOST_KEY, HOPS, body_of};
 
 /// An answer to nothing: whoever takes it for one has the wrong body.
 pub(crate) const GHOST: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nghost";
-
-/// What its pieces carry as their key.
-pub(crate) const GHOST_KEY: u64 = 1;
 
 /// What a head said.
 struct HeadFacts {
@@ -174,7 +171,10 @@ impl Session {
                 self.until(clock.now() + later).await;
                 false
             }
-            After::Surplus => cable.write(GHOST, GHOST_KEY).await,
+            After::Surplus => {
+                let joined = cable.down.borrow_mut().join(GHOST);
+                cable.write(&GHOST[joined..], GHOST_KEY).await
+            }
             After::Ghost(later) => {
                 let ghost = Rc::clone(&cable);
                 tokio::task::spawn_local(async move {

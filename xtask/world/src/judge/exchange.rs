@@ -75,6 +75,8 @@ impl Hop<'_> {
         if self.has_ghost() {
             return Ok(());
         }
+        let ghost = self.connection.and_then(|connection| connection.ghost);
+        must(ghost.is_none() || !self.is_reused(), || format!("its connection had an answer to nothing: {ghost:?}"))?;
         match &self.exchange.outcome {
             Ok(response) => self.check_answer(response)?,
             Err(failure) => self.check_failure(failure)?,
@@ -190,7 +192,8 @@ impl Hop<'_> {
         };
         must(is_deadline || is_step, || format!("its time ends at {:?}: {failure:?}", self.deadline()))?;
         let is_told = self.answer.framed != Framed::UntilClose || !self.answer.has_body(self.method());
-        let was_there = self.served.answered_at.is_some_and(|at| at.seen < self.now) && !connection.is_black && is_told;
+        let was_there =
+            self.served.answered_at.is_some_and(|at| at.seen < self.now) && !connection.loses_bytes && is_told;
         must(!was_there || connection.reset_seen.is_some(), || {
             format!("its answer was there at {:?}: {failure:?}", self.served.answered_at)
         })
