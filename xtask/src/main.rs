@@ -33,6 +33,7 @@ mod test262;
 mod timing;
 mod truth;
 mod types;
+mod world;
 
 use std::process::ExitCode;
 

@@ -6,6 +6,7 @@
 //! Invariant: each exchange that touched the network is either handed to `hop` or returned, exactly once.
 
 mod byte_stream;
+mod carried;
 mod datagrams;
 mod exchange;
 mod hops;

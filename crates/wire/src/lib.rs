@@ -41,6 +41,8 @@ pub use failure_map::http2_error_name;
 pub use io::event_loop::event_loop;
 pub use io::listener::Listener;
 pub use io::reactor::{Installed, Reactor};
+#[cfg(feature = "simulated")]
+pub use io::simulated;
 pub use io::socket::Socket;
 pub use io::stamps::wall_ns;
 pub use io::timer;

@@ -4,7 +4,7 @@ use super::Runner::{Ci, Nightly, Nobody};
 use super::{NightlyJob, SuiteRow};
 use crate::{
     book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, fuzz, grpc, image, libraries,
-    outputs, parity, sanitize, soak, socketio, stats, test262, timing, truth, types,
+    outputs, parity, sanitize, soak, socketio, stats, test262, timing, truth, types, world,
 };
 
 /// A job of the nightly script that needs nothing but Rust.
@@ -305,6 +305,22 @@ pub(super) const SUITES: &[SuiteRow] = &[
                seed.",
         runner: Nightly(&[job("", 45)]),
         run: fleet::simulate::run,
+    },
+    SuiteRow {
+        name: "world",
+        arguments: &["[--seeds N] [--first N] [--seed N]"],
+        does: "runs engine, client, recorder, journal and outputs in simulated time, over a network and a disk where \
+               anything can go wrong",
+        when: "you changed the engine, HTTP/1.1 of a client, recorders, the journal or files of samples; `cargo test` \
+               tries 300 seeds",
+        help: "Runs --seeds (100000) worlds from --first (0) on, or --seed alone: scenarios of each executor, \
+               latencies, refused and unanswered dials, resets, silence, closes, early, cut and unasked answers, short \
+               reads and writes, busy event loops, jumps of the wall clock, stops, kills of the process, full disks. \
+               Fails when a count or a time is not that of the world, a failure has a cause that the world does not \
+               have, an answer belongs to another request, or a journal or a file of samples is not what was \
+               measured. Builds with the profile `quick`.",
+        runner: Nightly(&[job("", 45)]),
+        run: world::run,
     },
     SuiteRow {
         name: "fleet crowd",

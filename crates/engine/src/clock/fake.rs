@@ -5,10 +5,10 @@
 //! which everybody waits for something that is no deadline would hang; it panics instead.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::Clock;
@@ -28,6 +28,8 @@ pub struct FakeClock {
 struct FakeState {
     now: Duration,
     timers: Timers,
+    /// Wakes the work as a whole.
+    root: Option<Waker>,
 }
 
 impl fmt::Debug for FakeClock {
@@ -49,7 +51,11 @@ impl FakeClock {
             .on_thread_park(move || clock.jump())
             .build_local(tokio::runtime::LocalOptions::default())
             .expect("a runtime without drivers needs no resource that could be missing");
-        runtime.block_on(work)
+        let mut work = pin!(work);
+        runtime.block_on(poll_fn(|context| {
+            self.lock().root = Some(context.waker().clone());
+            work.as_mut().poll(context)
+        }))
     }
 
     /// Goes to the next deadline and wakes everybody who is due then.
@@ -63,8 +69,11 @@ impl FakeClock {
             due.push(waker);
         }
         debug_assert!(!due.is_empty(), "simulated time goes to a deadline that a sleeper has");
+        // A sleeper may be kept by a task that is over, as the timer of an idle connection is. Without anything to run
+        // the thread would park for ever: the work as a whole is polled at each jump.
+        let root = shared.root.clone();
         drop(shared);
-        due.into_iter().for_each(std::task::Waker::wake);
+        due.into_iter().chain(root).for_each(Waker::wake);
     }
 
     fn lock(&self) -> MutexGuard<'_, FakeState> {
@@ -148,6 +157,17 @@ mod tests {
     #[should_panic(expected = "the run would hang")]
     fn waiting_for_no_deadline_is_a_bug_and_not_a_hang() {
         FakeClock::new().run(std::future::pending::<()>());
+    }
+
+    #[test]
+    fn a_sleeper_that_wakes_no_task_does_not_stop_time() {
+        let clock = FakeClock::new();
+        clock.run(async {
+            let mut kept = pin!(clock.sleep_until(Duration::from_secs(1)));
+            assert!(kept.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            clock.sleep_until(Duration::from_secs(2)).await;
+        });
+        assert_eq!(clock.now(), Duration::from_secs(2));
     }
 
     #[test]

@@ -136,7 +136,9 @@ impl Client {
         end: Option<Instant>,
     ) -> Result<ByteStream, Failure> {
         let target = self.stream_target(host, tls)?;
-        connect::encrypt(&self.worker.io, &mut stream.transport, &target, end).await?;
+        let io = &self.worker.io;
+        let end = end.map(|end| io.stamps.tick(end));
+        connect::encrypt(io, &mut stream.transport, &target, end).await?;
         stream.traffic.add(&mut stream.transport);
         Ok(stream)
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
+use crate::client::carried::Carried;
 use crate::client::http1::connection::Connection;
 use crate::client::http1::connection::ConnectionInfo;
 use crate::client::http1::transaction::{Outcome, Work};
@@ -23,6 +24,7 @@ use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h2::Http2Head;
 use crate::h2::error_code::NO_ERROR;
+use crate::io::alarm::within;
 use crate::io::stamps::Tick;
 use crate::request::{Method, Request};
 use crate::response::{Marks, Response};
@@ -145,11 +147,24 @@ pub(crate) async fn exchange_anew(
 ) -> Marks {
     let io = site.io;
     for refused in 0..TRIES {
-        let kept = match connection(site, out, &resolve, hop).await {
-            Ok(kept) => kept,
+        let (sent, received) = (std::mem::take(&mut hop.bytes_sent), std::mem::take(&mut hop.bytes_received));
+        let carried = Carried::of(io, sent, received + site.pool.take_stray());
+        let opened = connection(site, out, &resolve, hop).await;
+        let before = carried.land();
+        let kept = match opened {
+            Ok(Kept::Own(mut connection)) => {
+                connection.transport.sent += before.bytes_sent;
+                connection.transport.received += before.bytes_received;
+                Kept::Own(connection)
+            }
+            Ok(shared) => {
+                hop.bytes_sent += before.bytes_sent;
+                hop.bytes_received += before.bytes_received;
+                shared
+            }
             Err(Unopened { failure, sent, received }) => {
-                hop.bytes_sent += sent;
-                hop.bytes_received += received;
+                hop.bytes_sent += sent + before.bytes_sent;
+                hop.bytes_received += received + before.bytes_received;
                 hop.fail(io, failure);
                 return Marks::default();
             }
@@ -325,16 +340,10 @@ async fn open(
     resolve: &impl AsyncFn() -> Result<Route, Failure>,
     timings: &mut Timings,
 ) -> Result<Box<Connection>, Unopened> {
-    let lookup = Instant::now();
-    let deadline = out.work.deadline.map(|tick| io.stamps.instant(tick));
-    let route = match deadline {
-        Some(deadline) => match tokio::time::timeout_at(deadline.into(), resolve()).await {
-            Ok(route) => route,
-            Err(_) => Err(failure_map::lookup_timeout()),
-        },
-        None => resolve().await,
-    };
-    timings.looking_up = lookup.elapsed();
+    let lookup = Tick::now();
+    let route = within(&io.stamps, out.work.deadline, resolve()).await;
+    timings.looking_up = Tick::now().since(lookup);
+    let route = route.unwrap_or_else(|| Err(failure_map::lookup_timeout()));
     connect::open(io, endpoint, &route?, out.work.deadline, timings).await
 }
 

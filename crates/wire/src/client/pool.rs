@@ -5,7 +5,7 @@
 //! dropped when it is asked for. Refuses to hold more idle connections than it was set to, as Go's transport does.
 //! Invariant: a connection in the pool has no response outstanding.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::client::http1::connection::Connection;
@@ -19,12 +19,15 @@ pub(crate) struct Pool {
     http2: RefCell<Rc<Http2Pool>>,
     max_idle: usize,
     max_idle_per_endpoint: usize,
+    /// Bytes that came unasked, over connections that were dropped for it.
+    stray: Cell<u64>,
 }
 
 impl Pool {
     /// A pool that keeps this many idle connections in all and per endpoint.
     pub(crate) fn new(max_idle: usize, max_idle_per_endpoint: usize) -> Pool {
-        Pool { idle: RefCell::default(), http2: RefCell::new(Http2Pool::new(None)), max_idle, max_idle_per_endpoint }
+        let (idle, http2) = (RefCell::default(), RefCell::new(Http2Pool::new(None)));
+        Pool { idle, http2, max_idle, max_idle_per_endpoint, stray: Cell::new(0) }
     }
 
     /// A connection that can be used at once.
@@ -60,8 +63,14 @@ impl Pool {
                 connection.reused = true;
                 return Some(connection);
             }
+            self.stray.set(self.stray.get() + connection.transport.received);
         }
         None
+    }
+
+    /// Takes the count of bytes that came unasked: the next request that opens a connection counts them.
+    pub(crate) fn take_stray(&self) -> u64 {
+        self.stray.take()
     }
 
     /// Keeps a connection for the next exchange, dropping the oldest where there are too many.

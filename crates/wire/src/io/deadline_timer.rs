@@ -5,11 +5,9 @@
 //! too early. Refuses two waiters: a connection carries one exchange at a time. Invariant: while a deadline is waited
 //! for, the timer fires at it or before, and wakes the last that polled.
 
-use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use tokio::time::Sleep;
-
+use crate::io::alarm::Alarm;
 use crate::io::stamps::{StampClock, Tick};
 
 /// A timer, or none yet.
@@ -17,7 +15,7 @@ use crate::io::stamps::{StampClock, Tick};
 pub(crate) struct DeadlineTimer(Option<Armed>);
 
 struct Armed {
-    sleep: Pin<Box<Sleep>>,
+    alarm: Alarm,
     /// When it fires.
     at: Tick,
     /// Whom it wakes.
@@ -30,7 +28,7 @@ impl DeadlineTimer {
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, clock: &StampClock, deadline: Tick) -> Poll<()> {
         if let Some(armed) = &self.0
             && armed.at <= deadline
-            && !armed.sleep.is_elapsed()
+            && !armed.alarm.is_elapsed()
             && armed.waker.will_wake(cx.waker())
         {
             return Poll::Pending;
@@ -46,24 +44,22 @@ impl DeadlineTimer {
             self.0 = None;
             return Poll::Ready(());
         }
-        let instant = tokio::time::Instant::from_std(clock.instant(deadline));
         let armed = self.0.get_or_insert_with(|| Armed {
-            // Boxed, because tokio wants it not to move, and this struct does.
-            sleep: Box::pin(tokio::time::sleep_until(instant)),
+            alarm: Alarm::at(clock, deadline),
             at: deadline,
             waker: cx.waker().clone(),
         });
-        if armed.at > deadline || armed.sleep.is_elapsed() {
-            armed.sleep.as_mut().reset(instant);
+        if armed.at > deadline || armed.alarm.is_elapsed() {
+            armed.alarm.set(clock, deadline);
             armed.at = deadline;
         }
         armed.waker.clone_from(cx.waker());
-        while armed.sleep.as_mut().poll(cx).is_ready() {
+        while armed.alarm.poll(cx).is_ready() {
             if Tick::now() >= deadline {
                 self.0 = None;
                 return Poll::Ready(());
             }
-            armed.sleep.as_mut().reset(instant);
+            armed.alarm.set(clock, deadline);
             armed.at = deadline;
         }
         if !tokio::task::coop::has_budget_remaining() {

@@ -4,6 +4,7 @@
 //! Linux alone: receive stamps (SO_TIMESTAMPNS), `sendfile`, `timerfd` and abstract unix sockets are used without a
 //! substitute.
 
+pub(crate) mod alarm;
 pub(crate) mod arrival;
 pub(crate) mod buffers;
 pub(crate) mod deadline_timer;
@@ -13,6 +14,8 @@ pub(crate) mod listener;
 pub(crate) mod reactor;
 mod readiness;
 pub(crate) mod receive;
+#[cfg(feature = "simulated")]
+pub mod simulated;
 pub(crate) mod socket;
 pub(crate) mod stamps;
 pub mod timer;

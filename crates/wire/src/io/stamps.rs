@@ -23,6 +23,10 @@ const SLACK_NS: i64 = 20_000;
 /// The wall clock: nanoseconds since 1970, what kernel stamps are in.
 #[inline]
 pub fn wall_ns() -> u64 {
+    #[cfg(feature = "simulated")]
+    if let Some(ns) = crate::io::simulated::wall_ns() {
+        return ns;
+    }
     let time = clock_gettime(ClockId::Realtime);
     // A clock before 1970 is not set; any number would be wrong.
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
@@ -36,8 +40,18 @@ impl Tick {
     /// Reads the clock. What `Instant::now` reads too, without the checks of its arithmetic.
     #[inline]
     pub(crate) fn now() -> Tick {
+        #[cfg(feature = "simulated")]
+        if let Some(ns) = crate::io::simulated::now_ns() {
+            return Tick(ns);
+        }
         let time = clock_gettime(ClockId::Monotonic);
         Tick(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+
+    /// As a simulation counts: nanoseconds since its clock began.
+    #[cfg(feature = "simulated")]
+    pub(crate) fn ns(self) -> u64 {
+        self.0
     }
 
     /// The time from `earlier` to this point; zero when there is none.
@@ -80,6 +94,12 @@ impl StampClock {
     pub(crate) fn instant(&self, tick: Tick) -> Instant {
         let (instant, base) = self.base;
         instant + tick.since(base)
+    }
+
+    /// The point of an instant, of this clock's life.
+    pub(crate) fn tick(&self, instant: Instant) -> Tick {
+        let (base, tick) = self.base;
+        tick.after(instant.saturating_duration_since(base)).unwrap_or(tick)
     }
 
     /// Takes a new bracket when the old one has aged.
@@ -125,9 +145,8 @@ impl Bracket {
 
     fn read_once() -> (Bracket, Duration) {
         let before = Tick::now();
-        let wall = SystemTime::now();
+        let wall_ns = wall_ns();
         let width = Tick::now().since(before);
-        let wall_ns = wall.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
         (Bracket { tick: Tick(before.0 + width.as_nanos() as u64 / 2), wall_ns }, width)
     }
 

@@ -14,6 +14,8 @@ use std::time::Instant;
 use super::relay_state::RelayState;
 use super::{Link, relay};
 use crate::io::receive::Received;
+#[cfg(feature = "simulated")]
+use crate::io::simulated::SimulatedSocket;
 use crate::io::socket::Socket;
 
 /// Buffers of a relay's two ends.
@@ -25,6 +27,9 @@ pub(crate) enum LinkedSocket {
     Direct(Socket),
     /// One end of a relay.
     Linked(Box<RelayedSocket>),
+    /// One of a simulation.
+    #[cfg(feature = "simulated")]
+    Simulated(Box<dyn SimulatedSocket>),
 }
 
 /// This side of a relay.
@@ -47,19 +52,13 @@ impl LinkedSocket {
         Ok(LinkedSocket::Linked(Box::new(RelayedSocket { near: mine, peer, local, state })))
     }
 
-    /// The socket that is read and written.
-    fn near(&self) -> &Socket {
-        match self {
-            LinkedSocket::Direct(socket) => socket,
-            LinkedSocket::Linked(relayed) => &relayed.near,
-        }
-    }
-
     /// The real socket, where no link is between.
     pub(crate) fn direct(&self) -> Option<&Socket> {
         match self {
             LinkedSocket::Direct(socket) => Some(socket),
             LinkedSocket::Linked(_) => None,
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(_) => None,
         }
     }
 
@@ -68,6 +67,8 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.peer(),
             LinkedSocket::Linked(relayed) => relayed.peer,
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.peer(),
         }
     }
 
@@ -76,6 +77,8 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.local(),
             LinkedSocket::Linked(relayed) => relayed.local,
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.peer(),
         }
     }
 
@@ -85,6 +88,8 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.poll_send(cx, parts),
             LinkedSocket::Linked(relayed) => relayed.note_written(relayed.near.poll_send(cx, parts)),
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.poll_send(cx, parts),
         }
     }
 
@@ -93,6 +98,8 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.poll_send_more(cx, parts),
             LinkedSocket::Linked(relayed) => relayed.note_written(relayed.near.poll_send_more(cx, parts)),
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.poll_send(cx, parts),
         }
     }
 
@@ -107,6 +114,8 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.poll_send_file(cx, file, offset, len),
             LinkedSocket::Linked(relayed) => relayed.note_written(relayed.near.poll_send_file(cx, file, offset, len)),
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
         }
     }
 
@@ -116,12 +125,20 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.poll_receive(cx, buffer),
             LinkedSocket::Linked(relayed) => relayed.poll_receive(cx, buffer),
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.poll_receive(cx, buffer),
         }
     }
 
     /// Whether `poll_drop` spares the copy.
     pub(crate) fn drops_uncopied(&self) -> bool {
-        self.near().drops_uncopied()
+        match self {
+            LinkedSocket::Direct(socket) => socket.drops_uncopied(),
+            LinkedSocket::Linked(relayed) => relayed.near.drops_uncopied(),
+            // What TCP does.
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(_) => true,
+        }
     }
 
     /// As `Socket::poll_drop`.
@@ -129,18 +146,30 @@ impl LinkedSocket {
         match self {
             LinkedSocket::Direct(socket) => socket.poll_drop(cx, buffer),
             LinkedSocket::Linked(relayed) => relayed.poll_receive(cx, buffer),
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.poll_receive(cx, buffer),
         }
     }
 
     /// As `Socket::unacknowledged`.
     pub(crate) fn unacknowledged(&self) -> Option<u64> {
-        self.near().unacknowledged()
+        match self {
+            LinkedSocket::Direct(socket) => socket.unacknowledged(),
+            LinkedSocket::Linked(relayed) => relayed.near.unacknowledged(),
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.unacknowledged(),
+        }
     }
 
     /// As `Socket::is_quiet`.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
-        self.near().is_quiet()
+        match self {
+            LinkedSocket::Direct(socket) => socket.is_quiet(),
+            LinkedSocket::Linked(relayed) => relayed.near.is_quiet(),
+            #[cfg(feature = "simulated")]
+            LinkedSocket::Simulated(socket) => socket.is_quiet(),
+        }
     }
 }
 

@@ -13,4 +13,5 @@ mod proxies;
 mod redirects;
 mod repeated;
 mod server;
+mod unasked;
 mod websockets;

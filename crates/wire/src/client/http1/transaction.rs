@@ -16,6 +16,7 @@
 //! Invariants: of a pair that says "never" there is none (asserted at each turn); `keep` is true only when request and
 //! response both went through completely.
 
+use std::io::ErrorKind;
 use std::task::{Context, Poll};
 
 use crate::client::http1::connection::Connection;
@@ -173,6 +174,12 @@ impl Sending {
             Sending::Sent(_) => None,
             Sending::UnderWay(unsent) | Sending::Broken(unsent, _) | Sending::CutShort(unsent) => Some(*unsent),
         }
+    }
+
+    /// Whether writing was told that the peer has reset the connection.
+    fn was_reset(&self) -> bool {
+        let Sending::Broken(_, error) = self else { return false };
+        matches!(&**error, TransportError::Io(error) if error.kind() == ErrorKind::ConnectionReset)
     }
 
     /// Why writing failed, for an exchange that ends with that.
@@ -366,12 +373,16 @@ impl Transaction {
     }
 
     fn closed(&mut self, place: &mut Place) -> End {
-        if self.reader.end_of_stream(place) {
+        // The kernel tells a reset once. Where writing was told, reading finds an end that looks like an orderly one,
+        // and what came is no whole body. (Behind an orderly end, writing is told of a broken pipe instead.)
+        let was_reset = self.sending.was_reset();
+        if !was_reset && self.reader.end_of_stream(place) {
             return End::Complete { clean: false };
         }
+        let step = self.step();
         match self.sending.take_error() {
-            Some(error) if self.first().is_none() => End::Failed(failure_map::transport(error, Step::Send)),
-            _ => End::Failed(failure_map::closed(self.step())),
+            Some(error) if was_reset || step == Step::Send => End::Failed(failure_map::transport(error, step)),
+            _ => End::Failed(failure_map::closed(step)),
         }
     }
 

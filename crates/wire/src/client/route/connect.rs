@@ -24,6 +24,7 @@ use crate::client::worker::context::IoContext;
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::handling::Handling;
+use crate::io::alarm::within;
 use crate::io::socket::Socket;
 use crate::io::stamps::Tick;
 use crate::io::timer;
@@ -59,21 +60,8 @@ pub(crate) async fn open(
     deadline: Option<Tick>,
     timings: &mut Timings,
 ) -> Result<Box<Connection>, Unopened> {
-    let dialing = Instant::now();
-    let alarm = deadline.map(|tick| io.stamps.instant(tick));
-    let socket = dial(route, alarm, dialing + io.limits.dial).await?;
-    let connection = match &route.link {
-        None => {
-            socket.size_send_buffer(io.send_buffer);
-            Connection::new(LinkedSocket::Direct(socket))
-        }
-        Some(link) => {
-            let far = dialing + link.connect_delay();
-            let carried = within(alarm, timer::sleep_until(far)).await;
-            carried.ok_or_else(|| failure_map::timeout(Step::Connect))?;
-            Connection::new(LinkedSocket::over(socket, link).map_err(|error| failure_map::dial(&error))?)
-        }
-    };
+    let dialing = Tick::now();
+    let connection = Connection::new(connect(io, route, deadline, dialing).await?);
     let mut underway = Underway { connection: Some(connection), cancelled: &io.cancelled };
     let connection = underway.connection.as_mut().expect("just put there");
     let prepared = prepare(io, connection, endpoint, dialing, deadline, timings).await;
@@ -85,6 +73,33 @@ pub(crate) async fn open(
             Err(Unopened { failure, sent, received })
         }
     }
+}
+
+/// A connected socket, dialled at `dialing`: over the route's link, where it has one.
+async fn connect(
+    io: &IoContext,
+    route: &Route,
+    deadline: Option<Tick>,
+    dialing: Tick,
+) -> Result<LinkedSocket, Failure> {
+    #[cfg(feature = "simulated")]
+    if let Some(network) = crate::io::simulated::network() {
+        let attempt = async |address: &Address| match address {
+            Address::Tcp(to) => network.connect(*to).await,
+            Address::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        };
+        return dial(io, route, deadline, dialing, attempt).await.map(LinkedSocket::Simulated);
+    }
+    let attempt = async |address: &Address| attempt(address, route.local).await;
+    let socket = dial(io, route, deadline, dialing, attempt).await?;
+    let Some(link) = &route.link else {
+        socket.size_send_buffer(io.send_buffer);
+        return Ok(LinkedSocket::Direct(socket));
+    };
+    let far = dialing.after(link.connect_delay()).map_or_else(Instant::now, |tick| io.stamps.instant(tick));
+    let carried = within(&io.stamps, deadline, timer::sleep_until(far)).await;
+    carried.ok_or_else(|| failure_map::timeout(Step::Connect))?;
+    LinkedSocket::over(socket, link).map_err(|error| failure_map::dial(&error))
 }
 
 /// A connection that is being opened. Dropped with it, as when the end of the test comes during its handshake, its
@@ -108,24 +123,23 @@ async fn prepare(
     io: &IoContext,
     connection: &mut Connection,
     endpoint: &Endpoint,
-    dialing: Instant,
+    dialing: Tick,
     deadline: Option<Tick>,
     timings: &mut Timings,
 ) -> Result<(), Failure> {
-    let alarm = deadline.map(|tick| io.stamps.instant(tick));
     match &endpoint.tunnel {
         None => {}
         Some(Tunnel::Connect(request)) => connection.open_tunnel(io, request, deadline).await?,
         Some(Tunnel::Socks(request)) => {
-            let opened = within(alarm, request.open(io, &mut connection.transport)).await;
+            let opened = within(&io.stamps, deadline, request.open(io, &mut connection.transport)).await;
             opened.unwrap_or_else(|| Err(failure_map::timeout(Step::Connect)))?;
         }
     }
-    timings.connecting = dialing.elapsed();
+    timings.connecting = Tick::now().since(dialing);
     if let Some(target) = &endpoint.tls {
-        let started = Instant::now();
-        encrypt(io, &mut connection.transport, target, alarm).await?;
-        timings.tls_handshaking = started.elapsed();
+        let started = Tick::now();
+        encrypt(io, &mut connection.transport, target, deadline).await?;
+        timings.tls_handshaking = Tick::now().since(started);
         connection.learn_tls();
     }
     Ok(())
@@ -136,9 +150,9 @@ pub(crate) async fn encrypt(
     io: &IoContext,
     transport: &mut Transport,
     target: &TlsTarget,
-    end: Option<Instant>,
+    end: Option<Tick>,
 ) -> Result<(), Failure> {
-    let shaken = within(end, shake(io, transport, target)).await;
+    let shaken = within(&io.stamps, end, shake(io, transport, target)).await;
     shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))
 }
 
@@ -152,29 +166,22 @@ async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) ->
     Ok(())
 }
 
-/// Awaits until the deadline; `None` when it passed.
-async fn within<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -> Option<T> {
-    match deadline {
-        Some(deadline) => tokio::time::timeout_at(deadline.into(), future).await.ok(),
-        None => Some(future.await),
-    }
-}
-
-async fn dial(route: &Route, deadline: Option<Instant>, dial_end: Instant) -> Result<Socket, Failure> {
-    let end = deadline.map_or(dial_end, |d| d.min(dial_end));
+/// Tries the addresses in order, each by `attempt`, until one accepts or time is over.
+async fn dial<S>(
+    io: &IoContext,
+    route: &Route,
+    deadline: Option<Tick>,
+    dialing: Tick,
+    attempt: impl AsyncFn(&Address) -> io::Result<S>,
+) -> Result<S, Failure> {
+    let dial_end = dialing.after(io.limits.dial);
+    let end = [deadline, dial_end].into_iter().flatten().min();
     let mut first_error = None;
     for address in route.addresses.iter() {
-        let attempt = async {
-            let (socket, pending) = start(address, route.local)?;
-            if pending {
-                socket.connected().await?;
-            }
-            Ok::<_, io::Error>(socket)
-        };
-        match within(Some(end), attempt).await {
+        match within(&io.stamps, end, attempt(address)).await {
             Some(Ok(socket)) => return Ok(socket),
             Some(Err(error)) => first_error = first_error.or(Some(error)),
-            None if deadline.is_some_and(|d| d <= dial_end) => return Err(failure_map::timeout(Step::Connect)),
+            None if end == deadline => return Err(failure_map::timeout(Step::Connect)),
             None => return Err(failure_map::dial_timeout()),
         }
     }
@@ -185,6 +192,15 @@ async fn dial(route: &Route, deadline: Option<Instant>, dial_end: Instant) -> Re
             Err(Failure { step: Step::Connect, kind: FailureKind::Dial, message })
         }
     }
+}
+
+/// Connects to an address.
+async fn attempt(address: &Address, local: Option<IpAddr>) -> io::Result<Socket> {
+    let (socket, pending) = start(address, local)?;
+    if pending {
+        socket.connected().await?;
+    }
+    Ok(socket)
 }
 
 /// Starts a connect; `true` when it is still under way.

@@ -159,7 +159,7 @@ async fn a_peer_that_hangs_up_in_its_answer_failed_the_receiving() {
     early.peer = None;
     assert!(early.turn().await.is_pending());
     let End::Failed(failure) = early.end().await else { panic!("the answer is not whole") };
-    assert_eq!(failure.step, Step::Receive, "{failure}");
+    assert_eq!((failure.step, failure.kind), (Step::Receive, FailureKind::ConnectionReset), "{failure}");
 
     let mut usual = Bench::new(1);
     usual.reach("sent", "nothing").await;
@@ -174,6 +174,18 @@ async fn a_peer_that_hangs_up_in_its_answer_failed_the_receiving() {
     silent.peer.take().unwrap().shutdown(std::net::Shutdown::Write).unwrap();
     let End::Failed(failure) = silent.end().await else { panic!("nobody answered") };
     assert_eq!(failure, failure_map::closed(Step::Wait));
+}
+
+#[tokio::test]
+async fn a_reset_that_writing_was_told_ends_no_body() {
+    let mut early = Bench::new(MUCH);
+    early.says("HTTP/1.1 200 OK\r\n\r\nabc");
+    early.reach("under way", "some").await;
+    early.peer = None;
+    assert!(early.turn().await.is_pending());
+    assert_eq!(early.pair(), ("broken", "some"));
+    let End::Failed(failure) = early.end().await else { panic!("the server did not end it") };
+    assert_eq!((failure.step, failure.kind), (Step::Receive, FailureKind::ConnectionReset), "{failure}");
 }
 
 #[tokio::test]

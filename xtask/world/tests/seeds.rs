@@ -1,0 +1,24 @@
+//! The whole machine under whatever can go wrong, in simulated time. `cargo xtask world` tries a hundred thousand
+//! seeds.
+
+use world::{Tally, try_seed};
+
+#[test]
+fn whatever_goes_wrong_the_figures_are_those_of_the_world() {
+    let mut all = Tally::default();
+    for seed in 0..300 {
+        all.add(&try_seed(seed).unwrap_or_else(|what| panic!("{what}")));
+    }
+    // The seeds do what they are for.
+    assert!(all.exchanges > 10_000 && all.failed > 500, "{all:?}");
+    assert!(all.interrupted > 100 && all.journals > 50 && all.outputs > 20, "{all:?}");
+}
+
+#[test]
+fn a_seed_is_the_same_world_each_time() {
+    for seed in [3, 17, 40] {
+        let [one, other] = [try_seed(seed), try_seed(seed)];
+        assert_eq!(one, other);
+        assert!(one.is_ok_and(|tally| tally.exchanges > 0), "seed {seed} does something");
+    }
+}
