@@ -9,27 +9,27 @@ use crate::post::Address;
 use crate::variables::Variables;
 
 /// What they say.
-pub(super) struct PrometheusSettings {
-    pub(super) address: Address,
-    pub(super) every: Duration,
+pub(crate) struct PrometheusSettings {
+    pub(crate) address: Address,
+    pub(crate) every: Duration,
     /// What is told of trends that are no histograms.
-    pub(super) statistics: Vec<Statistic>,
+    pub(crate) statistics: Vec<Statistic>,
     /// Trends as native histograms.
-    pub(super) is_native: bool,
+    pub(crate) is_native: bool,
     /// The end of the test ends the series.
-    pub(super) marks_stale: bool,
+    pub(crate) marks_stale: bool,
 }
 
 /// A statistic of a trend.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Statistic {
+pub(crate) struct Statistic {
     /// As it ends a metric's name: `p95`.
-    pub(super) name: String,
-    pub(super) of: Of,
+    pub(crate) name: String,
+    pub(crate) of: Of,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Of {
+pub(crate) enum Of {
     Count,
     Sum,
     Min,
@@ -41,7 +41,7 @@ pub(super) enum Of {
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl PrometheusSettings {
-    pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<PrometheusSettings, String> {
+    pub(crate) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<PrometheusSettings, String> {
         let given = Variables::new("K6_PROMETHEUS_RW_", env);
         given.refuse(
             &["SIGV4_REGION", "SIGV4_ACCESS_KEY", "SIGV4_SECRET_KEY"],
