@@ -14,7 +14,6 @@ mod dist;
 mod extensions;
 mod fleet;
 mod forms;
-mod fuzz;
 mod go;
 mod grpc;
 mod image;

@@ -12,11 +12,11 @@ use crate::values::argument;
 
 /// One field.
 #[derive(Debug, PartialEq, Eq)]
-struct Part {
-    name: String,
-    file: Option<String>,
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) file: Option<String>,
     content_type: String,
-    content: Vec<u8>,
+    pub(super) content: Vec<u8>,
 }
 
 /// `parseForm(bytes, content type)`.
@@ -44,7 +44,7 @@ pub(super) fn parse_native<'js>(ctx: &Ctx<'js>, args: Args<'_, 'js>) -> Result<V
     Ok(flat.into_value())
 }
 
-fn parse(body: &[u8], content_type: &str) -> std::result::Result<Vec<Part>, String> {
+pub(super) fn parse(body: &[u8], content_type: &str) -> std::result::Result<Vec<Part>, String> {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match essence.as_str() {
         "application/x-www-form-urlencoded" => Ok(form_urlencoded::parse(body)

@@ -12,6 +12,8 @@ mod body;
 mod door;
 mod failure;
 mod form;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod js;
 mod memory;
 mod natives;

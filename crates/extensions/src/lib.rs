@@ -12,6 +12,8 @@ mod dotenv;
 mod faker;
 #[cfg(feature = "file")]
 mod file;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 #[cfg(feature = "kafka")]
 mod kafka;
 mod kv;

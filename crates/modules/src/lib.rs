@@ -24,6 +24,8 @@ pub mod execution;
 pub mod experimental;
 pub mod fasthttp;
 pub mod form_data;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod grpc;
 pub mod html;
 pub mod http;

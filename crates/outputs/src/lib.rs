@@ -10,6 +10,8 @@ mod catalog;
 mod csv;
 mod feed;
 mod file;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod influxdb;
 mod json;
 mod list;

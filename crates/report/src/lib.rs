@@ -11,6 +11,8 @@ pub mod document;
 pub mod errors;
 pub mod export;
 pub mod format;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod history;
 pub mod html;
 mod input;

@@ -130,7 +130,7 @@ fn text_of(value: &Value<'_>) -> String {
 
 /// One line of a call stack.
 #[derive(Debug, PartialEq, Eq)]
-struct Frame {
+pub struct Frame {
     function: String,
     /// File, line and column; `None` for native functions.
     at: Option<(String, u32, u32)>,
@@ -138,7 +138,7 @@ struct Frame {
 
 impl Frame {
     /// Reads `    at name (file:line:col)`, `    at file:line:col`, `    at name (native)`.
-    fn parse(line: &str) -> Option<Frame> {
+    pub fn parse(line: &str) -> Option<Frame> {
         let rest = line.trim_start().strip_prefix("at ")?;
         let (function, position) = match rest.rsplit_once(" (") {
             Some((function, position)) => (function, position.strip_suffix(')')?),

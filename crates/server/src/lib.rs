@@ -28,6 +28,8 @@ pub mod app;
 mod connection;
 mod distribution;
 mod fault;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod grpc;
 mod h1;
 mod h2;

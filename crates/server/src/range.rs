@@ -11,7 +11,7 @@ use crate::request::Request;
 
 /// What a `Range` header asks for.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+pub(crate) enum Asked {
     /// Nothing that is obeyed.
     Whole,
     Outside,
@@ -63,19 +63,26 @@ fn part(body: Body, from: u64, end: u64) -> Body {
     }
 }
 
-fn parse(header: &str, total: u64) -> Asked {
+pub(crate) fn parse(header: &str, total: u64) -> Asked {
     let Some((from, to)) = header.strip_prefix("bytes=").and_then(|r| r.split_once('-')) else {
         return Asked::Whole;
     };
-    match (from.parse::<u64>(), to.parse::<u64>()) {
-        (Ok(from), Ok(to)) if to < from => Asked::Whole,
-        (Ok(from), _) if from >= total => Asked::Outside,
-        (Ok(from), Ok(to)) => Asked::Part(from, to.saturating_add(1).min(total)),
-        (Ok(from), Err(_)) if to.is_empty() => Asked::Part(from, total),
-        (Err(_), Ok(0)) if from.is_empty() => Asked::Outside,
-        (Err(_), Ok(last)) if from.is_empty() && total > 0 => Asked::Part(total.saturating_sub(last), total),
+    match (position(from), position(to)) {
+        (Some(from), Some(to)) if to < from => Asked::Whole,
+        (_, None) if !to.is_empty() => Asked::Whole,
+        (Some(from), _) if from >= total => Asked::Outside,
+        (Some(from), Some(to)) => Asked::Part(from, to.saturating_add(1).min(total)),
+        (Some(from), None) => Asked::Part(from, total),
+        (None, Some(0)) if from.is_empty() => Asked::Outside,
+        (None, Some(last)) if from.is_empty() && total > 0 => Asked::Part(total.saturating_sub(last), total),
         _ => Asked::Whole,
     }
+}
+
+/// Digits alone: `+5` is no position. One beyond all bodies is a position too, and means their end.
+fn position(digits: &str) -> Option<u64> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -95,6 +102,11 @@ mod tests {
             ("bytes=3-2", Asked::Whole),
             ("bytes=0-1,3-4", Asked::Whole),
             ("lines=0-1", Asked::Whole),
+            ("bytes=+1-2", Asked::Whole),
+            ("bytes=99-x", Asked::Whole),
+            ("bytes=5-99999999999999999999", Asked::Part(5, 10)),
+            ("bytes=99999999999999999999-", Asked::Outside),
+            ("bytes=-99999999999999999999", Asked::Part(0, 10)),
         ] {
             assert_eq!(parse(header, 10), want, "{header}");
         }

@@ -18,7 +18,7 @@ mod known_requests;
 mod lease;
 mod pool;
 mod redirect;
-mod route;
+pub(crate) mod route;
 mod websocket;
 mod websocket_opening;
 pub(crate) mod worker;

@@ -13,6 +13,8 @@ pub mod client;
 mod departures;
 pub mod failure;
 mod failure_map;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod h1;
 mod h2;
 pub mod hosts;

@@ -3,7 +3,7 @@
 use super::Runner::{Ci, Nightly, Nobody};
 use super::{NightlyJob, SuiteRow};
 use crate::{
-    book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, fuzz, grpc, image, libraries,
+    book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, grpc, image, libraries,
     outputs, parity, sanitize, soak, socketio, stats, test262, timing, truth, types, world,
 };
 
@@ -164,14 +164,16 @@ pub(super) const SUITES: &[SuiteRow] = &[
     },
     SuiteRow {
         name: "fuzz",
-        arguments: &["[--seconds N] [--seed N] [--patience N] [SUBJECT…]"],
-        does: "feeds spoiled inputs to the parsers that it lists (`subjects.rs`, `readers.rs` and `conversions.rs` of \
-               `xtask/src/fuzz`)",
-        when: "you changed a parser",
+        arguments: &["[--guided] [--seconds N] [--seed N] [--patience N] [SUBJECT…]"],
+        does: "feeds spoiled inputs to the readers of foreign text and bytes, which `xtask/fuzz/parsers.txt` lists \
+               with their subjects",
+        when: "you changed a reader, or added one",
         help: "Reads spoiled inputs for so many seconds in all (60) and keeps those that panic, hang for longer than \
-               the patience (10 seconds), overflow the stack or break a promise, in target/fuzz. An unknown \
-               SUBJECT is answered with the list of them.",
-        runner: Nightly(&[job("--seconds 1800 --seed $RANDOM", 45)]),
+               the patience (10 seconds), overflow the stack or break a promise, in target/fuzz/corpus/SUBJECT, where \
+               the next run begins. With --guided libFuzzer chooses the inputs by the code that they reach, and keeps \
+               what reached more there; that builds a program of its own, which takes minutes and a C++ compiler. An \
+               unknown SUBJECT is answered with the list of them.",
+        runner: Nightly(&[job("--seconds 1800 --seed $RANDOM", 45), job_with("--guided --seconds 1800", 60, &["c++"])]),
         run: fuzz::run,
     },
     SuiteRow {

@@ -44,12 +44,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     ),
     RunFlag {
         repeat: true,
-        ..run_flag(
-            "scenario",
-            None,
-            Some("NAME[,NAME]"),
-            "Run these scenarios of the script alone; repeat for more",
-        )
+        ..run_flag("scenario", None, Some("NAME[,NAME]"), "Run these scenarios of the script alone; repeat for more")
     },
     run_flag("once", None, None, "Run each scenario once: one user, one iteration, at once"),
     RunFlag { short: Some('c'), ..run_flag("config", Some("K6_CONFIG"), Some("FILE"), "JSON file with options") },

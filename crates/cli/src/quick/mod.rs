@@ -6,7 +6,7 @@
 mod failures;
 mod headline;
 mod help;
-mod recognise;
+pub(crate) mod recognise;
 pub mod script;
 mod traffic;
 

@@ -1,6 +1,6 @@
 //! The reference pages of docs/ are made of the lists in the code, so a stale page fails the tests.
 //!
-//! `ONRUSH_WRITE_DOCS=1 cargo test --workspace --bins reference` brings them up to date. A page keeps the prose that
+//! `ONRUSH_WRITE_DOCS=1 cargo test --workspace --lib reference` brings them up to date. A page keeps the prose that
 //! people wrote around its two marks; what is between them is made here.
 
 mod figures;

@@ -15,7 +15,7 @@ use crate::flags::OF_K6;
 
 /// Programs, and their flags that pages and messages with the program's name may name too.
 const FOREIGN: &[(&str, &[&str])] = &[
-    ("cargo", &["bins", "locked", "path", "profile", "release", "workspace"]),
+    ("cargo", &["lib", "locked", "path", "profile", "release", "workspace"]),
     ("curl", &["proto"]),
     ("kubectl", &["server-side"]),
     ("kubectl wait", &["for", "timeout"]),

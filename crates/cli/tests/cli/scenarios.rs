@@ -39,7 +39,9 @@ const TWO: &str = "{ scenarios: {
 #[test]
 fn named_scenarios_run_alone() {
     assert_eq!(count(&metrics(TWO, &["--scenario", "quick"]), "iterations"), 20);
-    let lab = Lab::with(&format!("export const options = {TWO}; export default function () {{}} export function slow() {{}}"));
+    let lab = Lab::with(&format!(
+        "export const options = {TWO}; export default function () {{}} export function slow() {{}}"
+    ));
     let text = "found no scenario 'quik', expected some of quick, late; did you mean 'quick'?";
     lab.run(&["--scenario", "late,quik"]).code(104).says(text);
     let text = "--scenario: found an empty name, expected names of scenarios, as in a,b";

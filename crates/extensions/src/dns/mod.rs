@@ -4,7 +4,7 @@
 //! those of `wire`. Nothing is kept from question to question: each one is asked, because answering is what is tested.
 
 mod exchange;
-mod question;
+pub(crate) mod question;
 mod samples;
 
 use std::rc::Rc;

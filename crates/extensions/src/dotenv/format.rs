@@ -5,6 +5,10 @@
 
 use std::collections::BTreeMap;
 
+/// Bytes that variables add to a value, and to all of them, at most. Values that hold values twice that hold values
+/// twice would soon fill the memory.
+const LONGEST: usize = 1 << 20;
+
 /// Names and values in the order of the text. A name that comes again is listed again; the last one counts.
 pub type Variables = Vec<(String, String)>;
 
@@ -12,10 +16,14 @@ pub type Variables = Vec<(String, String)>;
 pub fn parse(text: &str) -> Result<Variables, String> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let mut rest = Remainder { text: &text, line: 1 };
-    let mut known = Variables::new();
+    let (mut known, mut held) = (Variables::new(), 0);
     while rest.skip_to_statement() {
         let name = rest.name()?;
         let value = rest.value(&known)?;
+        held += value.len();
+        if held > LONGEST + text.len() {
+            return Err(rest.too_long());
+        }
         known.push((name, value));
     }
     Ok(known)
@@ -59,6 +67,10 @@ impl<'a> Remainder<'a> {
         format!("line {}: {why}", self.line)
     }
 
+    fn too_long(&self) -> String {
+        self.error(&format!("with the values of its variables it becomes longer than {LONGEST} bytes"))
+    }
+
     /// To the end of the line, or of the text.
     fn line_length(&self) -> usize {
         self.text.find('\n').unwrap_or(self.text.len())
@@ -100,8 +112,11 @@ impl<'a> Remainder<'a> {
         let quote = match self.text.chars().next() {
             Some(quote @ ('"' | '\'')) => quote,
             _ => {
-                let line = self.take(self.line_length());
-                return Ok(expand(without_comment(line).trim(), known, Escapes::Dollar));
+                let line = &self.text[..self.line_length()];
+                let value = expand(without_comment(line).trim(), known, Escapes::Dollar);
+                let value = value.ok_or_else(|| self.too_long())?;
+                self.take(self.line_length());
+                return Ok(value);
             }
         };
         let Some(end) = closing(&self.text[1..], quote) else {
@@ -109,7 +124,7 @@ impl<'a> Remainder<'a> {
         };
         let value = match &self.text[1..=end] {
             plain if quote == '\'' => plain.to_owned(),
-            escaped => expand(escaped, known, Escapes::All),
+            escaped => expand(escaped, known, Escapes::All).ok_or_else(|| self.too_long())?,
         };
         self.take(end + 2);
         let after = self.text[..self.line_length()].trim();
@@ -147,8 +162,8 @@ enum Escapes {
 }
 
 /// Puts the values of `$NAME` and `${NAME}` in: of names in capitals that stand above in the same text. Of others
-/// nothing.
-fn expand(text: &str, known: &Variables, escapes: Escapes) -> String {
+/// nothing. None where that becomes too long.
+fn expand(text: &str, known: &Variables, escapes: Escapes) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(place) = rest.find(['\\', '$']) {
@@ -157,6 +172,9 @@ fn expand(text: &str, known: &Variables, escapes: Escapes) -> String {
         rest = &rest[place + 1..];
         if is_dollar {
             rest = expand_one(rest, known, &mut out);
+            if out.len() > LONGEST {
+                return None;
+            }
             continue;
         }
         match rest.chars().next() {
@@ -171,7 +189,7 @@ fn expand(text: &str, known: &Variables, escapes: Escapes) -> String {
             _ => out.push('\\'),
         }
     }
-    out + rest
+    Some(out + rest)
 }
 
 /// What stands behind a dollar; returns the rest.
@@ -253,6 +271,10 @@ mod tests {
             ),
             ("A-B=1", "line 1: found \"A-B\" before \"=\", expected a name of ASCII letters, digits, `_` and `.`"),
             ("A=\"b", "line 1: the value begins with \", expected a closing \""),
+            (
+                &format!("A=0123456789{}", "\nA=\"$A$A$A$A\"".repeat(40)),
+                "line 10: with the values of its variables it becomes longer than 1048576 bytes",
+            ),
             ("A='b' c", "line 1: found \"c\" behind the closing ', expected the line's end"),
         ] {
             assert_eq!(parse(text).unwrap_err(), wanted);

@@ -3,7 +3,7 @@
 //! Imported, it reads the files of the working directory once a run, in the order of the convention that Ruby's dotenv
 //! began. What `__ENV` has already stays.
 
-mod format;
+pub(crate) mod format;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytes::{BufMut, Bytes, BytesMut};
 use kafka_protocol::messages::consumer_protocol_assignment::TopicPartition;
 use kafka_protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use kafka_protocol::messages::offset_commit_request::{OffsetCommitRequestPartition, OffsetCommitRequestTopic};
@@ -18,12 +18,13 @@ use kafka_protocol::messages::{
     ConsumerProtocolAssignment, ConsumerProtocolSubscription, GroupId, HeartbeatRequest, JoinGroupRequest,
     JoinGroupResponse, LeaveGroupRequest, OffsetCommitRequest, OffsetFetchRequest, SyncGroupRequest,
 };
-use kafka_protocol::protocol::{Decodable, Encodable, StrBytes};
+use kafka_protocol::protocol::{Encodable, StrBytes};
 use script::Vu;
 use tokio::task::JoinHandle;
 
 use super::broker::{KafkaBroker, error_text};
 use super::cluster::{KafkaCluster, topic_name};
+use super::member_message::{read_assignment, read_subscription};
 use super::options::Access;
 use super::partitioner::{self, Shares};
 use crate::client::dial::Place;
@@ -214,34 +215,17 @@ async fn synchronize(
             return Err(format!("group {:?}: no partitions: {why}", plan.group));
         }
     }
-    let mut bytes = answer.assignment;
-    if bytes.remaining() < 2 {
-        return Ok(Some(Vec::new()));
-    }
-    let version = bytes.get_i16().clamp(0, 3);
-    let assigned = ConsumerProtocolAssignment::decode(&mut bytes, version);
-    let assigned = assigned.map_err(|error| format!("the assignment cannot be read: {error}"))?;
-    let each = assigned.assigned_partitions.iter().flat_map(|of_topic| {
-        let topic = of_topic.topic.0.as_str();
-        of_topic.partitions.iter().map(move |partition| (topic.to_owned(), *partition))
-    });
-    Ok(Some(each.collect()))
+    read_assignment(answer.assignment).map(Some)
 }
 
 /// The leader's work: shares the partitions of all topics that somebody wants.
 async fn lead(vu: &Vu, cluster: &mut KafkaCluster, joined: &JoinGroupResponse) -> Result<Shares, String> {
     let mut members = BTreeMap::new();
     for member in &joined.members {
-        let mut bytes = member.metadata.clone();
-        let wrong = |what: &str| format!("what member {} wants cannot be read: {what}", member.member_id.as_str());
-        if bytes.remaining() < 2 {
-            return Err(wrong("it is empty"));
-        }
-        let version = bytes.get_i16().clamp(0, 3);
-        let wanted = ConsumerProtocolSubscription::decode(&mut bytes, version);
-        let wanted = wanted.map_err(|error| wrong(&error.to_string()))?;
-        let topics: Vec<String> = wanted.topics.iter().map(|topic| topic.as_str().to_owned()).collect();
-        members.insert(member.member_id.as_str().to_owned(), topics);
+        let name = member.member_id.as_str();
+        let topics = read_subscription(member.metadata.clone());
+        let topics = topics.map_err(|what| format!("what member {name} wants cannot be read: {what}"))?;
+        members.insert(name.to_owned(), topics);
     }
     let mut topics = BTreeMap::new();
     let mut names: Vec<String> = members.values().flatten().cloned().collect();

@@ -6,16 +6,17 @@
 mod admin;
 mod broker;
 mod cluster;
-mod compression;
+pub(crate) mod compression;
 mod constants;
 mod group;
+pub(crate) mod member_message;
 mod message;
 mod options;
 mod partitioner;
 mod reader;
 mod registry;
 mod samples;
-mod sasl;
+pub(crate) mod sasl;
 mod writer;
 
 use host::js::prelude::Func;

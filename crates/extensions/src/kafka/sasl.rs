@@ -101,7 +101,7 @@ async fn scram<M: Mac + KeyInit + FixedOutputReset + Clone + Sync, D: Digest>(
 }
 
 /// The client's last words, and the signature that the server must have.
-fn prove<M: Mac + KeyInit + FixedOutputReset + Clone + Sync, D: Digest>(
+pub(crate) fn prove<M: Mac + KeyInit + FixedOutputReset + Clone + Sync, D: Digest>(
     password: &[u8],
     bare: &str,
     nonce: &str,

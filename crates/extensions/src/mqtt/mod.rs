@@ -9,7 +9,7 @@ mod connection;
 mod event_queue;
 mod listeners;
 mod options;
-mod plan;
+pub(crate) mod plan;
 mod samples;
 mod session;
 

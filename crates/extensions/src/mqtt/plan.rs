@@ -70,7 +70,7 @@ impl Plan {
 }
 
 /// Reads an address.
-fn broker(text: &str) -> Result<Broker, String> {
+pub(crate) fn broker(text: &str) -> Result<Broker, String> {
     let with_scheme = if text.contains("://") { text.to_owned() } else { format!("mqtt://{text}") };
     let wrong = |why: String| format!("the broker's address is {text:?}: {why}");
     let mut url = Url::parse(&with_scheme).map_err(|error| wrong(error.to_string()))?;

@@ -114,9 +114,12 @@ impl Cluster {
         for seed in &self.options.seeds {
             match self.pool(&seed.place).call(vu, &Request::of(&["CLUSTER", "SLOTS"])).await {
                 Ok(OwnedFrame::Array(ranges)) if !ranges.is_empty() => {
-                    *self.slots.borrow_mut() =
-                        ranges.iter().filter_map(|range| read_range(range, &seed.place)).collect();
-                    return Ok(());
+                    let slots: Vec<_> = ranges.iter().filter_map(|range| read_range(range, &seed.place)).collect();
+                    if !slots.is_empty() {
+                        *self.slots.borrow_mut() = slots;
+                        return Ok(());
+                    }
+                    problem = String::from("the server's list of slots cannot be read");
                 }
                 Ok(OwnedFrame::Error(why)) | Err(why) => problem = why,
                 Ok(_) => problem = String::from("the cluster has no slots yet"),
@@ -127,7 +130,7 @@ impl Cluster {
 }
 
 /// First slot, last slot, then the servers: host, port and more of each.
-fn read_range(range: &OwnedFrame, told_by: &Place) -> Option<(u16, u16, Vec<Place>)> {
+pub(crate) fn read_range(range: &OwnedFrame, told_by: &Place) -> Option<(u16, u16, Vec<Place>)> {
     let OwnedFrame::Array(parts) = range else { return None };
     let [OwnedFrame::Integer(first), OwnedFrame::Integer(last), servers @ ..] = parts.as_slice() else { return None };
     let servers = servers.iter().filter_map(|server| {
@@ -142,7 +145,7 @@ fn read_range(range: &OwnedFrame, told_by: &Place) -> Option<(u16, u16, Vec<Plac
 }
 
 /// `MOVED slot host:port`, or `ASK` for this command alone.
-fn redirect(why: &str, told_by: &Place) -> Option<(bool, Place)> {
+pub(crate) fn redirect(why: &str, told_by: &Place) -> Option<(bool, Place)> {
     let mut words = why.split(' ');
     let is_ask = match words.next()? {
         "ASK" => true,

@@ -5,12 +5,12 @@
 
 mod arguments;
 mod client;
-mod cluster;
+pub(crate) mod cluster;
 mod commands;
 mod connection;
-mod options;
+pub(crate) mod options;
 mod pool;
-mod reply;
+pub(crate) mod reply;
 
 use host::js::{Ctx, Object, Result};
 use script::builtins::ModuleDef;

@@ -167,7 +167,7 @@ pub fn read<'js>(ctx: &Ctx<'js>, value: Option<&Value<'js>>) -> Result<RedisOpti
 type Read<T> = std::result::Result<T, String>;
 
 /// `redis[s]://[[user][:password]@][host][:port][/database]`.
-fn from_url(text: &str) -> Read<NodeOptions> {
+pub(crate) fn from_url(text: &str) -> Read<NodeOptions> {
     let expected = "expected redis[s]://[[user][:password]@][host][:port][/database]";
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     if !["redis", "rediss"].contains(&scheme) {

@@ -1,11 +1,11 @@
 //! `k6/x/sql`: statements for databases, and a module for each driver, whose default export names it.
 
-mod common;
+pub(crate) mod common;
 mod database;
 mod drivers;
-mod mysql;
-mod postgres;
-mod sqlite;
+pub(crate) mod mysql;
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
 
 use host::bytes;
 use host::js::function::Opt;

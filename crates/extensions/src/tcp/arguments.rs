@@ -63,7 +63,7 @@ pub fn write<'js>(ctx: &Ctx<'js>, args: &[Value<'js>]) -> Result<Understood<(Vec
 }
 
 /// The bytes that a text in UTF-8 stands for.
-fn decoded(text: Vec<u8>, encoding: &str) -> Understood<Vec<u8>> {
+pub(crate) fn decoded(text: Vec<u8>, encoding: &str) -> Understood<Vec<u8>> {
     let base64 = |variant: Variant| {
         let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
         let decoded = variant.decode(&text[..end]);

@@ -3,7 +3,7 @@
 //! `connect` and `write` give promises; `data`, `timeout`, `error` and `close` are told to the one handler that a
 //! script may set for each. The iteration does not end before its sockets are closed.
 
-mod arguments;
+pub(crate) mod arguments;
 mod methods;
 mod samples;
 mod settle;

@@ -15,7 +15,7 @@ mod node;
 mod nodes;
 mod page;
 mod selection;
-mod selector;
+pub(crate) mod selector;
 mod tables;
 
 use std::rc::Rc;

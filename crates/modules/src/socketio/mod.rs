@@ -5,7 +5,7 @@
 //! script sees. What most packets are goes past all that, in `line.rs`. Refused in init code by what it stands on.
 
 mod attachments;
-mod head;
+pub(crate) mod head;
 mod line;
 mod way;
 

@@ -22,6 +22,30 @@ use host::js::{Ctx, Exception, Function, Object, Value};
 use host::kind::{BufferKind, Kind};
 use host::{bytes, native};
 
+/// Reads keys in DER for `cargo xtask fuzz`; what is read is written as it was, or an equal key.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn check_keys(der: &[u8]) -> Result<(), String> {
+    let _ = rsa_keys::from_spki(der);
+    let _ = rsa_keys::from_pkcs8(der);
+    for curve in [ec::Curve::P256, ec::Curve::P384, ec::Curve::P521] {
+        let _ = ec::EcKey::from_scalar(curve, der);
+        let keys = [ec::EcKey::from_point(curve, der), ec::EcKey::from_spki(curve, der)];
+        for key in keys.into_iter().flatten() {
+            let again = key.to_spki().and_then(|der| ec::EcKey::from_spki(curve, &der));
+            if again.map_err(|why| why.message)?.point != key.point {
+                return Err(String::from("a public key is written as another one"));
+            }
+        }
+        if let Ok(key) = ec::EcKey::from_pkcs8(curve, der) {
+            let again = key.to_pkcs8().and_then(|der| ec::EcKey::from_pkcs8(curve, &der));
+            if again.map_err(|why| why.message)?.scalar != key.scalar {
+                return Err(String::from("a private key is written as another one"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Most bytes that one call gives, as in browsers.
 const MOST_BYTES: usize = 65_536;
 

@@ -3,7 +3,7 @@
 //! A line is the metric, its tags and fields, the value and the moment; all but the last two are made once for each
 //! series. Lines are sent every second, and earlier when there are many.
 
-mod settings;
+pub(crate) mod settings;
 
 use std::sync::Arc;
 

@@ -11,22 +11,22 @@ use crate::text::MomentForm;
 use crate::variables::Variables;
 
 /// What they say.
-pub(super) struct InfluxSettings {
+pub(crate) struct InfluxSettings {
     /// Where points go.
-    pub(super) address: Address,
+    pub(crate) address: Address,
     /// The URL that makes the database.
-    pub(super) create: String,
-    pub(super) every: Duration,
-    pub(super) moment: MomentForm,
+    pub(crate) create: String,
+    pub(crate) every: Duration,
+    pub(crate) moment: MomentForm,
     /// Parameters that change nothing, with their values and why.
-    pub(super) unused: Vec<(&'static str, String, &'static str)>,
+    pub(crate) unused: Vec<(&'static str, String, &'static str)>,
     /// Tags that become fields.
-    pub(super) fields: Vec<(String, FieldKind)>,
+    pub(crate) fields: Vec<(String, FieldKind)>,
 }
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FieldKind {
+pub(crate) enum FieldKind {
     Text,
     Int,
     Float,
@@ -55,7 +55,7 @@ const UNUSED: [(&str, &str, &str); 2] = [
 ];
 
 impl InfluxSettings {
-    pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<InfluxSettings, String> {
+    pub(crate) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<InfluxSettings, String> {
         let (place, parameters) = argument.split_once('?').unwrap_or((argument, ""));
         let proxies = proxies(env);
         let env = with_parameters(parameters, env)?;

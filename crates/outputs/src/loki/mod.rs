@@ -5,7 +5,7 @@
 //! own.
 
 mod form;
-mod settings;
+pub(crate) mod settings;
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

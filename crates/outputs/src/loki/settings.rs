@@ -7,22 +7,22 @@ use units::{Span, suggest};
 use crate::post::Address;
 
 /// What it says.
-pub(super) struct LokiSettings {
-    pub(super) address: Address,
+pub(crate) struct LokiSettings {
+    pub(crate) address: Address,
     /// Labels of every line, in order.
-    pub(super) labels: Vec<(String, String)>,
+    pub(crate) labels: Vec<(String, String)>,
     /// Lines of a period at most.
-    pub(super) limit: usize,
+    pub(crate) limit: usize,
     /// The least grave level that is pushed; all without one.
     level: Option<usize>,
     /// Between two pushes.
-    pub(super) every: Duration,
+    pub(crate) every: Duration,
     /// Bytes of a line at most.
-    pub(super) most: usize,
+    pub(crate) most: usize,
     /// Fields that become labels; without a list all of them.
-    pub(super) allowed: Option<Vec<String>>,
+    pub(crate) allowed: Option<Vec<String>>,
     /// Whether the end tells of the pushes.
-    pub(super) profile: bool,
+    pub(crate) profile: bool,
 }
 
 const KEYS: [&str; 8] =
@@ -34,7 +34,7 @@ const LEVELS: [&str; 7] = ["panic", "fatal", "error", "warning", "info", "debug"
 const STANDARD: &str = "http://127.0.0.1:3100/loki/api/v1/push";
 
 impl LokiSettings {
-    pub(super) fn read(argument: &str) -> Result<LokiSettings, String> {
+    pub(crate) fn read(argument: &str) -> Result<LokiSettings, String> {
         let mut parts = split(argument).into_iter();
         let url = parts.next().filter(|url| !url.is_empty()).unwrap_or(STANDARD);
         let mut settings = LokiSettings {
@@ -78,12 +78,12 @@ impl LokiSettings {
     }
 
     /// Whether lines of this level are pushed.
-    pub(super) fn takes(&self, name: &str) -> bool {
+    pub(crate) fn takes(&self, name: &str) -> bool {
         self.level.is_none_or(|least| level(name).is_ok_and(|level| level <= least))
     }
 
     /// Until a push counts as failed.
-    pub(super) fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         self.address.timeout
     }
 }

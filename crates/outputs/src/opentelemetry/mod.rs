@@ -4,7 +4,7 @@
 //! of OpenTelemetry's SDKs; times in ms, data in bytes. All of them count from the beginning of the test.
 
 mod grpc;
-mod settings;
+pub(crate) mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

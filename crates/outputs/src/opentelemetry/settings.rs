@@ -7,19 +7,19 @@ use crate::post::Address;
 use crate::variables::Variables;
 
 /// What they say.
-pub(super) struct OtelSettings {
-    pub(super) address: Address,
-    pub(super) protocol: Protocol,
-    pub(super) every: Duration,
-    pub(super) service: String,
-    pub(super) version: String,
+pub(crate) struct OtelSettings {
+    pub(crate) address: Address,
+    pub(crate) protocol: Protocol,
+    pub(crate) every: Duration,
+    pub(crate) service: String,
+    pub(crate) version: String,
     /// Before the name of each metric.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
 }
 
 /// How a collector is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Protocol {
+pub(crate) enum Protocol {
     Grpc,
     Http,
 }
@@ -27,7 +27,7 @@ pub(super) enum Protocol {
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl OtelSettings {
-    pub(super) fn read(env: &BTreeMap<String, String>) -> Result<OtelSettings, String> {
+    pub(crate) fn read(env: &BTreeMap<String, String>) -> Result<OtelSettings, String> {
         let given = Variables::new("K6_OTEL_", env);
         let named = given.text("EXPORTER_PROTOCOL");
         given.refuse(&["EXPORTER_TYPE"], "k6 has taken it away; use K6_OTEL_EXPORTER_PROTOCOL")?;

@@ -5,7 +5,7 @@
 //! again.
 
 mod histogram;
-mod settings;
+pub(crate) mod settings;
 
 use metrics::batches::SeriesTags;
 use metrics::{Contains, Trend};

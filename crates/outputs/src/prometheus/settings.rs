@@ -9,29 +9,29 @@ use crate::post::Address;
 use crate::variables::Variables;
 
 /// What they say.
-pub(super) struct PrometheusSettings {
-    pub(super) address: Address,
-    pub(super) every: Duration,
+pub(crate) struct PrometheusSettings {
+    pub(crate) address: Address,
+    pub(crate) every: Duration,
     /// What is told of trends that are no histograms.
-    pub(super) statistics: Vec<Statistic>,
+    pub(crate) statistics: Vec<Statistic>,
     /// Trends as native histograms.
-    pub(super) is_native: bool,
+    pub(crate) is_native: bool,
     /// The end of the test ends the series.
-    pub(super) marks_stale: bool,
+    pub(crate) marks_stale: bool,
     /// Added to each series that has no tag of the name.
-    pub(super) labels: Vec<(String, String)>,
+    pub(crate) labels: Vec<(String, String)>,
 }
 
 /// A statistic of a trend.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Statistic {
+pub(crate) struct Statistic {
     /// As it ends a metric's name: `p95`.
-    pub(super) name: String,
-    pub(super) of: Of,
+    pub(crate) name: String,
+    pub(crate) of: Of,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Of {
+pub(crate) enum Of {
     Count,
     Sum,
     Min,
@@ -43,7 +43,7 @@ pub(super) enum Of {
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl PrometheusSettings {
-    pub(super) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<PrometheusSettings, String> {
+    pub(crate) fn read(argument: &str, env: &BTreeMap<String, String>) -> Result<PrometheusSettings, String> {
         let given = Variables::new("K6_PROMETHEUS_RW_", env);
         given.refuse(
             &["SIGV4_REGION", "SIGV4_ACCESS_KEY", "SIGV4_SECRET_KEY"],
@@ -142,7 +142,10 @@ mod tests {
         assert_eq!(labels("env=staging, team = a=b,"), Ok(vec![pair("env", "staging"), pair("team", "a=b")]));
         assert_eq!(labels("env").unwrap_err(), "found \"env\", expected name=value, with commas between labels");
         for name in ["", "__name__", "7a", "a-b"] {
-            assert!(labels(&format!("{name}=x")).unwrap_err().starts_with(&format!("found the name {name:?}")), "{name}");
+            assert!(
+                labels(&format!("{name}=x")).unwrap_err().starts_with(&format!("found the name {name:?}")),
+                "{name}"
+            );
         }
     }
 }

@@ -29,7 +29,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Document, ReadError> {
     parse(&path, &bytes)
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<Document, ReadError> {
+pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Document, ReadError> {
     let path = || path.to_owned();
     // Kind and schema first: what is wrong with another version's fields would only confuse.
     let head: Head = serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed { path: path(), error })?;

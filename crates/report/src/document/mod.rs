@@ -11,7 +11,7 @@
 
 mod agent_load;
 mod column;
-mod file;
+pub(crate) mod file;
 mod generator_seconds;
 mod histogram;
 mod judgement;
@@ -23,7 +23,7 @@ mod requests;
 mod run;
 mod seconds;
 mod steadiness;
-mod vlq;
+pub(crate) mod vlq;
 
 use std::collections::BTreeMap;
 

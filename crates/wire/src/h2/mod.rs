@@ -10,6 +10,8 @@ mod dynamic_table;
 pub(crate) mod error_code;
 mod frame;
 mod frame_queue;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod hpack_decode;
 mod hpack_encode;
 mod huffman;

@@ -3,7 +3,7 @@
 //! Reads the file, writes the script and what belongs beside it, says what was not carried over. Nothing is written
 //! before all of it is known, and no file is replaced unless that was asked for.
 
-mod curl;
+pub(crate) mod curl;
 mod write;
 
 use std::fs::File;

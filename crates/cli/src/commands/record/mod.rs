@@ -5,7 +5,7 @@
 //! not trust it is refused by the program, never silently.
 
 mod authority;
-mod message;
+pub(crate) mod message;
 mod proxy;
 
 use std::net::{SocketAddr, TcpListener};

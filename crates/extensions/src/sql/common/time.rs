@@ -130,7 +130,7 @@ fn read_date(text: &str) -> Option<((i32, u8, u8), &str)> {
     let (year, text) = digits(text, 4)?;
     let (month, text) = digits(text.strip_prefix('-')?, 2)?;
     let (day, text) = digits(text.strip_prefix('-')?, 2)?;
-    Some(((year as i32, u8::try_from(month).ok()?, u8::try_from(day).ok()?), text))
+    Some(((i32::try_from(year).ok()?, u8::try_from(month).ok()?, u8::try_from(day).ok()?), text))
 }
 
 type Clock<'a> = ((u8, u8, u8), u32, &'a str);
@@ -144,8 +144,9 @@ fn read_clock(text: &str) -> Option<Clock<'_>> {
     };
     let clock = (u8::try_from(hour).ok()?, u8::try_from(minute).ok()?, u8::try_from(second).ok()?);
     let Some(fraction) = text.strip_prefix(['.', ',']) else { return Some((clock, 0, text)) };
-    let (_, rest) = digits(fraction, 1)?;
-    let written = &fraction[..(fraction.len() - rest.len()).min(9)];
+    let (written, rest) = fraction.split_at(fraction.bytes().take_while(u8::is_ascii_digit).count());
+    // What is finer than nanoseconds is cut off.
+    let written = &written[..written.len().min(9)];
     let nanos = written.parse::<u32>().ok()? * 10u32.pow(9 - written.len() as u32);
     Some((clock, nanos, rest))
 }
@@ -157,9 +158,16 @@ fn read_offset(text: &str) -> Option<(i32, Zone)> {
         b'-' => -1,
         _ => return None,
     };
-    let mut seconds = 0;
-    for (part, unit) in text[1..].split(':').zip([3600, 60, 1]) {
-        seconds += part.parse::<i32>().ok()? * unit;
+    let (mut seconds, mut parts) = (0, text[1..].split(':'));
+    for (unit, part) in [3600, 60, 1].into_iter().zip(parts.by_ref()) {
+        let (number, rest) = digits(part, 2)?;
+        seconds += i32::from(u8::try_from(number).ok()?) * unit;
+        if !rest.is_empty() {
+            return None;
+        }
+    }
+    if parts.next().is_some() {
+        return None;
     }
     Some((sign * seconds, if seconds == 0 { Zone::Utc } else { Zone::Offset }))
 }
@@ -182,12 +190,17 @@ mod tests {
         check("2024-01-02T03:04:05Z", "2024-01-02 03:04:05 +0000 UTC", "2024-01-02T03:04:05Z");
         check("03:04:05+02", "0000-01-01 03:04:05 +0200 +0200", "0000-01-01T03:04:05+02:00");
         check("2024-01-02 03:04-03:30", "2024-01-02 03:04:00 -0330 -0330", "2024-01-02T03:04:00-03:30");
+        let fine = "2024-01-02T03:04:05.123456789Z";
+        check("2024-01-02 03:04:05.12345678987654", "2024-01-02 03:04:05.123456789 +0000 +0000", fine);
         check("0044-03-15 BC", "-0043-03-15 00:00:00 +0000 +0000", "-0043-03-15T00:00:00Z");
     }
 
     #[test]
     fn what_is_no_time_is_not_read_as_one() {
-        for text in ["", "infinity", "2024", "2024-13-01", "2024-01-02 25:00:00", "2024-01-02x", "12", "a:b"] {
+        let far =
+            ["4294967295-01-01", "2147483648-01-01 BC", "03:04:05+999999999", "03:04:05+02:00:00:00", "03:04:05."];
+        let others = ["", "infinity", "2024", "2024-13-01", "2024-01-02 25:00:00", "2024-01-02x", "12", "a:b"];
+        for text in others.into_iter().chain(far) {
             assert_eq!(SqlTime::parse(text, Zone::Utc), None, "{text}");
         }
     }

@@ -7,7 +7,7 @@ mod connection;
 mod login;
 mod packets;
 mod source;
-mod values;
+pub(crate) mod values;
 
 pub use connection::MysqlConnection;
 pub use source::MysqlSource;

@@ -25,7 +25,7 @@ pub fn read(column: &Column, value: Value, reads_times: bool) -> SqlValue {
             read_text(column.column_type(), text.into_bytes(), reads_times)
         }
         Value::Time(is_negative, days, hours, minutes, seconds, micros) => {
-            let (sign, hours) = (if is_negative { "-" } else { "" }, days * 24 + u32::from(hours));
+            let (sign, hours) = (if is_negative { "-" } else { "" }, u64::from(days) * 24 + u64::from(hours));
             let text = format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{}", fraction(column, micros));
             SqlValue::Bytes(text.into_bytes())
         }

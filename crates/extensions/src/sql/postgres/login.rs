@@ -13,6 +13,9 @@ use super::super::common::socket::Socket;
 use super::messages::{broken, next, told};
 use super::source::{PostgresSource, SslMode};
 
+/// Iterations that a server may ask for; PostgreSQL's own servers ask for 4,096. More would be an attack on our time.
+const MOST_ITERATIONS: u32 = 1 << 20;
+
 /// Opens the socket, encrypted if it is to be.
 pub async fn connect(vu: &Vu, source: &PostgresSource) -> Result<Socket, SqlFailure> {
     let mut socket = Socket::open(vu, &source.place, source.patience).await?;
@@ -57,6 +60,7 @@ async fn prove(socket: &mut Socket, source: &PostgresSource) -> Result<Option<(i
             Message::AuthenticationSasl(body) => scram = Some(begin_scram(socket, source, &body).await?),
             Message::AuthenticationSaslContinue(body) => {
                 let scram = scram.as_mut().ok_or_else(out_of_order)?;
+                check_iterations(body.data())?;
                 scram.update(body.data()).map_err(unproven)?;
                 frontend::sasl_response(scram.message(), &mut socket.sending).map_err(broken)?;
                 socket.send().await?;
@@ -93,6 +97,18 @@ async fn begin_scram(
     Ok(scram)
 }
 
+/// The library computes as many iterations as the server names, and no timeout ends that.
+pub(crate) fn check_iterations(challenge: &[u8]) -> Result<(), SqlFailure> {
+    let count = challenge.split(|byte| *byte == b',').find_map(|field| field.strip_prefix(b"i="));
+    let count = count.and_then(|count| std::str::from_utf8(count).ok()?.parse::<u32>().ok());
+    match count.filter(|count| *count > MOST_ITERATIONS) {
+        Some(count) => Err(SqlFailure::lost(format!(
+            "pq: the server asks for {count} iterations of SCRAM-SHA-256, expected at most {MOST_ITERATIONS}"
+        ))),
+        None => Ok(()),
+    }
+}
+
 async fn answer(socket: &mut Socket, password: &[u8]) -> Result<(), SqlFailure> {
     frontend::password_message(password, &mut socket.sending).map_err(broken)?;
     socket.send().await
@@ -109,4 +125,25 @@ fn out_of_order() -> SqlFailure {
 
 fn unproven(error: std::io::Error) -> SqlFailure {
     SqlFailure::lost(format!("pq: the server's proof does not hold: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_challenge_that_would_take_hours_is_refused() {
+        for (challenge, is_fine) in [
+            ("r=abc,s=c2FsdA==,i=4096", true),
+            ("r=abc,s=c2FsdA==,i=1048576", true),
+            ("r=abc,s=c2FsdA==,i=1048577", false),
+            ("r=abc,s=c2FsdA==,i=4294967295", false),
+            // What is no number is the library's to refuse.
+            ("r=abc,s=c2FsdA==,i=x", true),
+        ] {
+            assert_eq!(check_iterations(challenge.as_bytes()).is_ok(), is_fine, "{challenge}");
+        }
+        let why = check_iterations(b"i=4294967295").unwrap_err().message;
+        assert_eq!(why, "pq: the server asks for 4294967295 iterations of SCRAM-SHA-256, expected at most 1048576");
+    }
 }

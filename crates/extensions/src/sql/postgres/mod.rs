@@ -4,10 +4,10 @@
 //! values, of which nobody could show columns of any type as text, and hand each call to another task.
 
 mod connection;
-mod login;
-mod messages;
+pub(crate) mod login;
+pub(crate) mod messages;
 mod source;
-mod values;
+pub(crate) mod values;
 
 pub use connection::PostgresConnection;
 pub use source::PostgresSource;

@@ -96,6 +96,10 @@ impl Proxy {
             Err(format!("{variable}: {why}; expected http:// or socks5://[user:password@]host[:port]"))
         };
         let (scheme, rest) = value.split_once("://").unwrap_or(("http", value));
+        // What stands there by mistake may be a password, too.
+        if !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
+            return refused("found a value that is no URL");
+        }
         let is_socks = match scheme.to_ascii_lowercase().as_str() {
             "http" => false,
             "socks5" | "socks5h" => true,
@@ -186,7 +190,9 @@ mod tests {
         let message = rules("", "https://secret:word@h:1", "").unwrap_err();
         let expected = "expected http:// or socks5://[user:password@]host[:port]";
         assert_eq!(message, format!("HTTPS_PROXY: proxies over \"https\" are not supported; {expected}"));
-        assert!(rules("http://secret word/", "", "").is_err_and(|m| !m.contains("secret")));
+        for value in ["http://secret word/", "http:/u:secret@h://x"] {
+            assert!(rules(value, "", "").is_err_and(|message| !message.contains("secret")), "{value}");
+        }
     }
 
     #[test]

@@ -62,7 +62,8 @@ impl FailOn {
         let rest = rest.strip_prefix('>').ok_or_else(refuse)?;
         let (or_equal, number) = rest.strip_prefix('=').map_or((false, rest), |number| (true, number));
         let (number, is_share) = number.trim().strip_suffix('%').map_or((number, false), |number| (number, true));
-        let limit: f64 = number.trim().parse().ok().filter(|limit| *limit >= 0.0).ok_or_else(refuse)?;
+        let limit: f64 =
+            number.trim().parse().ok().filter(|limit: &f64| *limit >= 0.0 && limit.is_finite()).ok_or_else(refuse)?;
         let limit = if is_share { Limit::Share(limit / 100.0) } else { Limit::Count(limit) };
         Ok(FailOn { text: text.trim().to_owned(), with_requests, or_equal, limit })
     }

@@ -12,6 +12,7 @@ use server::server::{Server, ServerConfig};
 use wire::client::{Client, ClientContext};
 use wire::cookies::CookieJar;
 use wire::request::{Auth, BodyUse};
+use wire::settings::Proxies;
 use wire::{FailureKind, Method, Request, Settings, Url};
 
 use super::subjects::Check;
@@ -35,6 +36,66 @@ pub fn frames() -> Result<Check, String> {
     client_of(|said| said.len() > PREFACE, bytes, true)
 }
 
+/// The client reads the input as what a SOCKS proxy says, a piece up to each `|` in answer to what the client says.
+pub fn socks() -> Result<Check, String> {
+    let answer: Arc<Mutex<Vec<u8>>> = Arc::default();
+    let listener = TcpListener::bind("127.0.0.1:0").map_err(told)?;
+    let address = listener.local_addr().map_err(told)?;
+    let said = Arc::clone(&answer);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let bytes = said.lock().map(|said| said.clone()).unwrap_or_default();
+            speak_by_turns(stream, &bytes);
+        }
+    });
+    let proxies =
+        Proxies { http: Some(format!("socks5://user:word@{address}")), even_local: true, ..Proxies::default() };
+    let settings = Settings { proxies, ..Settings::default() };
+    let runtime = wire::event_loop().map_err(told)?;
+    let worker = runtime.block_on(async { ClientContext::new(Arc::new(settings)) }).map_err(|error| error.message)?;
+    let client = Client::new(worker);
+    Ok(Box::new(move |input| {
+        *answer.lock().map_err(told)? = input.to_vec();
+        let request = get("http://a.test/", false)?;
+        let exchange = runtime.block_on(client.send(&request, None, &mut |_| {}));
+        match exchange.outcome {
+            Err(failure) if failure.kind == FailureKind::Timeout => {
+                Err(String::from("the client waits for more after the end"))
+            }
+            _ => Ok(()),
+        }
+    }))
+}
+
+/// Says a piece each time that the other side has said something, or has waited for a while, then closes.
+fn speak_by_turns(mut stream: TcpStream, bytes: &[u8]) {
+    let _ = (stream.set_read_timeout(Some(Duration::from_millis(20))), stream.set_nodelay(true));
+    let mut buffer = [0; 4096];
+    // A longer dialogue would only take time.
+    for piece in bytes.split(|byte| *byte == b'|').take(8) {
+        if stream.read(&mut buffer).is_ok_and(|n| n == 0) || stream.write_all(piece).is_err() {
+            break;
+        }
+    }
+    let _ = (stream.shutdown(Shutdown::Write), stream.set_read_timeout(Some(PATIENCE)));
+    while stream.read(&mut buffer).is_ok_and(|n| n > 0) {}
+}
+
+fn get(url: &str, prior_knowledge: bool) -> Result<Request, String> {
+    Ok(Request {
+        method: Method::Get,
+        url: Url::parse(url).map_err(|error| error.message)?,
+        headers: Rc::new([]),
+        cookies: Rc::new([]),
+        body: None,
+        timeout: Some(PATIENCE),
+        max_redirects: 0,
+        auth: Auth::FromUserinfo,
+        body_use: BodyUse::Keep,
+        prior_knowledge,
+    })
+}
+
 /// Bytes that a client of HTTP/2 says at least.
 const PREFACE: usize = 24;
 
@@ -55,15 +116,9 @@ fn client_of(
         let head = input.len().is_multiple_of(5);
         let request = Request {
             method: if head { Method::Head } else { Method::Get },
-            url: Url::parse(&format!("http://user:word@{address}/")).map_err(|error| error.message)?,
-            headers: Rc::new([]),
-            cookies: Rc::new([]),
-            body: None,
-            timeout: Some(PATIENCE),
-            max_redirects: 0,
             auth: if input.len().is_multiple_of(3) { Auth::Digest } else { Auth::FromUserinfo },
             body_use: if input.len().is_multiple_of(2) { BodyUse::Keep } else { BodyUse::Discard },
-            prior_knowledge,
+            ..get(&format!("http://user:word@{address}/"), prior_knowledge)?
         };
         let (jar, before) = (CookieJar::default(), answers.load(Ordering::Relaxed));
         let exchange = runtime.block_on(client.send(&request, Some(&jar), &mut |_| {}));

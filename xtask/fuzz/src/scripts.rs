@@ -12,7 +12,7 @@ use script::log::Silent;
 use script::options::Options;
 use script::{LoadOptions, Program, Source};
 
-/// Loads scripts.
+/// Loads scripts as runs do.
 pub struct Compiler {
     runtime: tokio::runtime::LocalRuntime,
 }
