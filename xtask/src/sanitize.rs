@@ -53,11 +53,12 @@ const SANITIZERS: [Sanitizer; 3] = [
     },
 ];
 
-/// Tests of everything that touches the engine: the script host, the modules, and scripts. The test that is left out reads
-/// the stack of a suspended user to tell which function it is in, and the address sanitizer takes gaps between that
-/// stack's variables for none of its business.
-const OF_THE_ENGINE: &str = "-p onrush-host -p onrush-modules -p onrush-script --features onrush-host/system-allocator -- \
-                      --skip a_user_that_stays_in_native_code_is_given_up_and_the_next_one_lives";
+/// Tests of everything that touches the engine: the script host, the modules, and scripts. The test that is left out
+/// reads the stack of a suspended user to tell which function it is in, and the address sanitizer takes gaps between
+/// that stack's variables for none of its business.
+const OF_THE_ENGINE: &str = "-p onrush-host -p onrush-modules -p onrush-script \
+                             --features onrush-host/system-allocator -- \
+                             --skip a_user_that_stays_in_native_code_is_given_up_and_the_next_one_lives";
 
 /// The words are those behind the name of the suite; the error says whose tests failed.
 pub(crate) fn run(words: &[String]) -> Result<(), String> {

@@ -151,11 +151,11 @@ mod tests {
     /// The flags that `k6 run --help` of version 2.2 lists, and those that 2.3 adds.
     const FLAGS: &str = "address batch batch-per-host blacklist-ip block-hostnames compatibility-mode config \
         console-output discard-response-bodies dns duration env execution-segment execution-segment-sequence features \
-        http-debug include-system-env-vars insecure-skip-tls-verify iterations linger local-ips log-format log-ns-timestamps \
-        log-output max-redirects min-iteration-duration new-machine-readable-summary no-color no-connection-reuse no-setup \
-        no-teardown no-thresholds no-usage-report no-vu-connection-reuse once out paused profiling-enabled quiet rps \
-        scenario secret-source stage summary-export summary-mode summary-time-unit summary-trend-stats system-tags tag throw \
-        traces-output type user-agent verbose vus";
+        http-debug include-system-env-vars insecure-skip-tls-verify iterations linger local-ips log-format \
+        log-ns-timestamps log-output max-redirects min-iteration-duration new-machine-readable-summary no-color \
+        no-connection-reuse no-setup no-teardown no-thresholds no-usage-report no-vu-connection-reuse once out paused \
+        profiling-enabled quiet rps scenario secret-source stage summary-export summary-mode summary-time-unit \
+        summary-trend-stats system-tags tag throw traces-output type user-agent verbose vus";
 
     #[test]
     fn every_flag_of_k6_has_a_row_and_every_row_is_true() {

@@ -44,7 +44,7 @@ pub struct LogFlags {
     pub format: Option<String>,
     /// `--log-output`.
     pub output: Option<String>,
-    /// `--log-ns-timestamps`.
+    /// Whether times have nanoseconds: `--log-ns-timestamps`.
     pub has_nanoseconds: bool,
     /// `--console-output`.
     pub console_output: Option<String>,

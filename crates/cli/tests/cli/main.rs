@@ -47,7 +47,6 @@ mod lab;
 mod libraries;
 mod lifecycle;
 mod like_k6;
-mod like_k6_2_3;
 mod loki;
 mod matrix;
 mod matrix_runs;

@@ -83,10 +83,11 @@ mod tests {
         assert!(!reports.make_ready() && !reports.make_ready());
         reports.refuse(2);
         let health = WorkerHealth { cpu_share: 0.5, ..WorkerHealth::default() };
-        reports.end(1, seconds(9), seconds(7), health.clone());
+        reports.end(1, seconds(9), seconds(7), health);
         assert_eq!([0, 1, 2].map(|worker| reports.has_ended(worker)), [false, true, true]);
         assert_eq!(reports.running().collect::<Vec<_>>(), [0], "it is stuck, if the run is over");
         assert_eq!((reports.last_end, reports.loaded_until), (seconds(9), seconds(7)));
-        assert_eq!(reports.health(), [WorkerHealth::default(), health, WorkerHealth::default()]);
+        let shares: Vec<f64> = reports.health().iter().map(|worker| worker.cpu_share).collect();
+        assert_eq!(shares, [0.0, 0.5, 0.0]);
     }
 }

@@ -34,8 +34,9 @@ struct RemoteState {
 pub(super) struct RemoteMark(AtomicBool);
 
 impl RemoteMark {
-    /// The user is taken out of the list, and may be woken again. What made a wake find the mark here is seen by what the
-    /// user does next: a plain store could come after that, and the wake would be lost (loom found it; not on x86-64).
+    /// The user is taken out of the list, and may be woken again. What made a wake find the mark here is seen by what
+    /// the user does next: a plain store could come after that, and the wake would be lost (loom found it; not on
+    /// x86-64).
     pub(super) fn take_off(&self) {
         self.0.swap(false, Ordering::AcqRel);
     }

@@ -16,6 +16,7 @@ use crate::ci::CiFiles;
 use crate::commands::run::start::flag_source::{FlagSource, generic};
 use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::commands::run::start::limits::FailOn;
+use crate::commands::run::start::selection_flags;
 use crate::commands::run::start::web_flags::WebFlags;
 use crate::failure::Failure;
 use crate::features::FEATURES;
@@ -262,7 +263,7 @@ impl LoadFlags {
             address: source.text("address"),
             lingers: source.switch("linger", false)?,
             is_offline: source.switch("offline", false)?,
-            selection: selection(source)?,
+            selection: selection_flags::read(source)?,
         })
     }
 }
@@ -416,16 +417,6 @@ fn features(source: &FlagSource<'_>) -> Vec<String> {
     let texts = if given.is_empty() { source.env.get("K6_FEATURES").cloned().into_iter().collect() } else { given };
     let names = texts.iter().flat_map(|text| text.split(',')).map(str::trim);
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
-}
-
-/// What of the script runs. Names have commas between them, or come one by one.
-fn selection(source: &FlagSource<'_>) -> Result<Selection, Failure> {
-    let names = source.all("scenario").flat_map(|text| text.split(',')).map(|name| name.trim().to_owned());
-    let names: Vec<String> = names.collect();
-    match names.iter().any(String::is_empty) {
-        true => Err(generic(String::from("--scenario: found an empty name, expected names of scenarios, as in a,b"))),
-        false => Ok(Selection { names, is_once: source.switch("once", false)? }),
-    }
 }
 
 /// Thresholds that would be given and ignored at once are a mistake.

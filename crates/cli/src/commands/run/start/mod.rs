@@ -7,4 +7,5 @@ pub mod limits;
 pub mod load;
 pub mod outputs;
 pub mod plan;
+mod selection_flags;
 pub mod web_flags;
