@@ -1,6 +1,7 @@
 //! What of options and plans is secret when they are kept in a result: values whose names say so (the `env` of a
 //! scenario, say), and the secrets of URLs anywhere. What is run is never made of what was masked.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use journal::Redact;
@@ -17,11 +18,16 @@ impl Redact for OfScript {
         self.0.redactor().json(head)
     }
 
-    fn samples(&self, samples: &mut Shard) {
-        let redactor = self.0.redactor();
+    fn samples(&self, samples: &mut Shard) -> bool {
+        let (redactor, mut has_redacted) = (self.0.redactor(), false);
         if redactor.is_needed() {
-            samples.each_text(|text| *text = redactor.text(text).into_owned());
+            samples.each_text(|text| {
+                if let Cow::Owned(redacted) = redactor.text(text) {
+                    (*text, has_redacted) = (redacted, true);
+                }
+            });
         }
+        has_redacted
     }
 }
 

@@ -3,8 +3,9 @@
 //! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the
 //! engine's clock; intervals count from the start of the run's clock, which is when the virtual users were made.
 //!
-//! A journal keeps the same samples on the disk. While one is written the series are left to it, and read back at the
-//! end: a test of days takes no more memory than one of minutes.
+//! A journal keeps the same samples on the disk. While it has all of them they are left to it, and read back at the end:
+//! a test of days takes no more memory than one of minutes. It has not all of them when the disk is full, and not as
+//! they are when a secret was taken out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,7 +54,7 @@ struct Fared {
 pub struct Timeline {
     registry: Arc<Registry>,
     seconds: Seconds,
-    /// The intervals behind them that only the journal has.
+    /// The intervals behind those of all columns, which only the journal has.
     in_journal: Vec<(Duration, Duration)>,
     /// Why some of these could not be read back.
     problem: Option<String>,
@@ -123,14 +124,19 @@ impl Timeline {
     pub fn restore(&mut self, times: IntervalTimes, samples: &[Snapshot]) {
         let (from, to) = times.interval();
         self.scenarios = times.scenarios();
-        self.seconds.add(from, to, samples);
         self.gather(from, to, samples);
+        self.close(to);
     }
 
-    /// What is kept of an interval in memory, whatever the length of the test.
+    /// Keeps what came in during an interval.
     fn gather(&mut self, from: Duration, to: Duration, samples: &[Snapshot]) {
+        self.seconds.add(from, to, samples);
         self.blocks.add(from, to, samples);
         self.requests.iter_mut().for_each(|requests| requests.add(from, to, samples));
+    }
+
+    /// An interval is kept, in memory or in the journal.
+    fn close(&mut self, to: Duration) {
         self.fared.push(None);
         self.reached = to;
         let intervals = self.seconds.intervals().len() + self.in_journal.len();
@@ -167,27 +173,32 @@ impl Timeline {
         let journal = self.journal.as_mut().filter(|journal| journal.is_written());
         let is_in_journal = journal.is_some_and(|journal| {
             journal.add(None, IntervalTimes::new((from, to), self.scenarios), snapshots);
-            journal.is_written()
+            journal.is_complete()
         });
         if is_in_journal {
             self.in_journal.push((from, to));
         } else {
             self.read_back();
-            self.seconds.add(from, to, snapshots);
+            self.gather(from, to, snapshots);
         }
-        self.gather(from, to, snapshots);
+        self.close(to);
     }
 
-    /// Takes the series that only the journal has into memory: at the end, or when it can no longer be written.
+    /// Takes what only the journal has into memory: at the end, or when it can no longer be written, or not all of it.
     fn read_back(&mut self) {
         let intervals = std::mem::take(&mut self.in_journal);
-        let (Some(journal), Some(_)) = (&self.journal, intervals.last()) else { return };
+        if intervals.is_empty() {
+            return;
+        }
+        let journal = self.journal.take().expect("it has these intervals");
         let mut left = intervals.iter();
-        let read = read_intervals(journal, &self.registry, |samples| {
-            left.next().into_iter().for_each(|(from, to)| self.seconds.add(*from, *to, std::slice::from_ref(&samples)));
+        let read = read_intervals(&journal, &Arc::clone(&self.registry), |samples| {
+            let interval = left.next();
+            interval.into_iter().for_each(|(from, to)| self.gather(*from, *to, std::slice::from_ref(&samples)));
         });
+        self.journal = Some(journal);
         let missing = left.len();
-        left.for_each(|(from, to)| self.seconds.add(*from, *to, &[]));
+        left.for_each(|(from, to)| self.gather(*from, *to, &[]));
         if missing > 0 {
             let (of, why) = (intervals.len(), read.err().unwrap_or_else(|| "it ends before them".to_owned()));
             let text = format!("charts over time lack {missing} of {of} intervals, which the journal had: {why}");
@@ -346,7 +357,9 @@ mod tests {
             head
         }
 
-        fn samples(&self, _: &mut Shard) {}
+        fn samples(&self, _: &mut Shard) -> bool {
+            false
+        }
     }
 
     #[test]

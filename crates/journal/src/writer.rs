@@ -20,8 +20,8 @@ use crate::record::{FILE_NAME, IntervalTimes, JournalEntry, JournalHead, Record}
 pub trait Redact {
     /// The head without them.
     fn json(&self, head: Value) -> Value;
-    /// Takes them out of the samples of an interval.
-    fn samples(&self, samples: &mut Shard);
+    /// Takes them out of the samples of an interval; whether there was one.
+    fn samples(&self, samples: &mut Shard) -> bool;
 }
 
 /// A journal that is being written.
@@ -32,6 +32,8 @@ pub struct Journal {
     file: io::Result<File>,
     /// Bytes of the frames that are whole.
     length: u64,
+    /// Whether a secret was taken out of the samples.
+    has_redacted: bool,
     is_told: bool,
 }
 
@@ -42,7 +44,7 @@ impl Journal {
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
         let text = serde_json::to_value(head).map(|head| secrets.json(head).to_string());
         let writer = ShardWriter::new(registry);
-        let mut journal = Journal { path, writer, secrets, file, length: 0, is_told: false };
+        let mut journal = Journal { path, writer, secrets, file, length: 0, has_redacted: false, is_told: false };
         journal.write(text.expect("plain data").as_bytes());
         journal
     }
@@ -50,7 +52,7 @@ impl Journal {
     /// Adds an interval. `second`: its number, of a part. Returns what was appended, which goes to a coordinator, too.
     pub fn add(&mut self, second: Option<u64>, times: IntervalTimes, snapshots: &[Snapshot]) -> Vec<u8> {
         let mut samples = self.writer.shard(snapshots);
-        self.secrets.samples(&mut samples);
+        self.has_redacted |= self.secrets.samples(&mut samples);
         self.append(&Record::Interval(JournalEntry { second, times, samples }))
     }
 
@@ -99,6 +101,11 @@ impl Journal {
     pub fn settle(&self) -> Option<u64> {
         let file = self.file.as_ref().ok()?;
         file.sync_data().and_then(|()| file.metadata()).ok().map(|metadata| metadata.len())
+    }
+
+    /// Whether it has every interval so far, as it was given: what is on the disk need not stay in memory.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_written() && !self.has_redacted
     }
 
     /// Why it is not written, said once.

@@ -16,7 +16,9 @@ impl Redact for NoSecrets {
         head
     }
 
-    fn samples(&self, _: &mut Shard) {}
+    fn samples(&self, _: &mut Shard) -> bool {
+        false
+    }
 }
 
 /// An empty folder of this name.
