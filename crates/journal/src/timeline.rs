@@ -3,9 +3,9 @@
 //! Setup and teardown have an interval of their own, so that series add up to the totals. Times are those of the
 //! engine's clock; intervals count from the start of the run's clock, which is when the virtual users were made.
 //!
-//! A journal keeps the same samples on the disk. While it has all of them they are left to it, and read back at the end:
-//! a test of days takes no more memory than one of minutes. It has not all of them when the disk is full, and not as
-//! they are when a secret was taken out.
+//! A journal keeps the same samples on the disk. While it has all of them they are left to it, and read back at the
+//! end: a test of days takes no more memory than one of minutes. It has not all of them when the disk is full, and not
+//! as they are when a secret was taken out.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -69,7 +69,9 @@ impl Redact for NoSecrets {
         head
     }
 
-    fn samples(&self, _: &mut Shard) {}
+    fn samples(&self, _: &mut Shard) -> bool {
+        false
+    }
 }
 
 /// What collects the samples of a run.
