@@ -166,8 +166,8 @@ mod tests {
         let mut differing = 0;
         for percent in [1.0, 99.9] {
             let p: f64 = percent / 100.0;
-            let most = (EXACT_BELOW / (p * (1.0 - p))) as u64 - 1;
-            for n in (most / 2..most).step_by((most / 40) as usize) {
+            let (few, most) = (2 * EXACT_BELOW as u64, (EXACT_BELOW / (p * (1.0 - p))) as u64 - 1);
+            for n in (few..most).step_by((most / 40) as usize) {
                 assert_eq!(ranks(n, p), exact_ranks(n, p), "p({percent}) of {n}");
                 differing += u32::from(exact_ranks(n, p) != normal_ranks(n, p));
             }
