@@ -13,6 +13,7 @@ mod hostile_requests;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use client::{Client, PATIENCE, connect, wait_until};
@@ -20,8 +21,11 @@ use hostile_requests::{BODY, Fate, HEAD, Last, MARKER, Refused, Served, Silent, 
 use onrush_server::{Limits, Server, ServerConfig};
 
 fn start() -> Server {
+    // Tests run side by side in one process.
+    static SERVERS: AtomicUsize = AtomicUsize::new(0);
     let limits = Limits { head: HEAD, body: Some(BODY), ..Limits::default() };
-    let unix = vec![std::env::temp_dir().join(format!("onrush-hostile-{}.sock", std::process::id()))];
+    let (process, number) = (std::process::id(), SERVERS.fetch_add(1, Ordering::Relaxed));
+    let unix = vec![std::env::temp_dir().join(format!("onrush-hostile-{process}-{number}.sock"))];
     let tcp = vec!["127.0.0.1:0".parse().unwrap()];
     Server::start(ServerConfig { tcp, unix, limits, ..ServerConfig::default() }).unwrap()
 }
