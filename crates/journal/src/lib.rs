@@ -49,4 +49,4 @@ pub use record::{
 };
 pub use second::{AgentFrame, AgentSecond, MessagePiece};
 pub use timeline::{OverTime, Timeline};
-pub use writer::{Journal, Redact};
+pub use writer::{Journal, NoSecrets, Redact};

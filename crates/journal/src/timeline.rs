@@ -63,7 +63,7 @@ pub struct Timeline {
     requests: Option<RequestBlocks>,
     /// How the generator fared, an entry an interval.
     fared: Vec<Option<Fared>>,
-    /// Where each is kept as it closes.
+    /// What intervals are left to as they close.
     journal: Option<Journal>,
     /// When the run's clock started.
     began: Duration,
@@ -105,7 +105,7 @@ impl Timeline {
         self.began = began;
     }
 
-    /// Keeps each interval from now on in a journal, too.
+    /// Leaves each interval from now on to a journal, as long as that has all of it.
     pub fn keep(&mut self, journal: Journal) {
         self.journal = Some(journal);
     }
@@ -343,24 +343,12 @@ fn seconds(time: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use metrics::{Recorder, Shard, TagSet};
-    use serde_json::{Value, json};
+    use metrics::{Recorder, TagSet};
+    use serde_json::json;
 
     use super::*;
     use crate::record::{JournalHead, KIND, SCHEMA};
-    use crate::writer::Redact;
-
-    struct NoSecrets;
-
-    impl Redact for NoSecrets {
-        fn json(&self, head: Value) -> Value {
-            head
-        }
-
-        fn samples(&self, _: &mut Shard) -> bool {
-            false
-        }
-    }
+    use crate::writer::NoSecrets;
 
     #[test]
     fn a_disk_that_is_full_in_the_middle_costs_no_second() {

@@ -98,8 +98,8 @@ fn dictionary(subject: &Subject) -> String {
 }
 
 fn write_examples(subject: &Subject, into: &Path) -> std::io::Result<()> {
-    let examples = subject.examples.iter().enumerate();
-    examples.into_iter().try_for_each(|(at, example)| fs::write(into.join(format!("example-{at}")), example))
+    let mut examples = subject.examples.iter().enumerate();
+    examples.try_for_each(|(at, example)| fs::write(into.join(format!("example-{at}")), example))
 }
 
 /// The check of a subject, for the program that libFuzzer drives: a broken promise is a panic there.

@@ -40,6 +40,8 @@ pub use subjects::Check;
 
 /// After so many finds of one subject the next one has its turn.
 const FINDS: usize = 5;
+
+/// Every subject that a run without names takes.
 fn all() -> impl Iterator<Item = &'static Subject> {
     let lists = [
         subjects::ALL,

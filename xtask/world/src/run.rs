@@ -15,10 +15,10 @@ use engine::run::run_simulated;
 use engine::scenario::Scenarios;
 use engine::segment::Stripes;
 use engine::{Event, Outcome, Plan, RunConfig, RunState, StopCause, Stopper, Tick};
-use journal::{FILE_NAME, Journal, JournalHead, KIND, Redact, SCHEMA, Timeline};
-use metrics::{Aggregate, Recorder, Registry, Results, Shard, SystemTags, ThresholdSpecs, Thresholds};
+use journal::{FILE_NAME, Journal, JournalHead, KIND, NoSecrets, SCHEMA, Timeline};
+use metrics::{Aggregate, Recorder, Registry, Results, SystemTags, ThresholdSpecs, Thresholds};
 use outputs::{Outputs, Setup};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::case::{Case, Files};
 use crate::disk::{Disk, Limit};
@@ -59,18 +59,6 @@ impl Tally {
         self.connections += other.connections;
         self.journals += other.journals;
         self.outputs += other.outputs;
-    }
-}
-
-struct NoSecrets;
-
-impl Redact for NoSecrets {
-    fn json(&self, head: Value) -> Value {
-        head
-    }
-
-    fn samples(&self, _: &mut Shard) -> bool {
-        false
     }
 }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use engine::{Health, Outcome, RunState, Tick};
 use metrics::{Recorder, Registry, TagSet, builtin};
-use onrush_journal::{FrameStore, JournalHead, PartCounts, PartEnd, PartJournal, TestPart};
+use onrush_journal::{FrameStore, JournalHead, NoSecrets, PartCounts, PartEnd, PartJournal, TestPart};
 
-use crate::support::{NoSecrets, head};
+use crate::support::head;
 
 /// When the scenarios start, by the run's clock.
 pub const START: Duration = Duration::from_secs(7);

@@ -12,12 +12,12 @@ use engine::{Cause as Doubt, Finding, Health, Outcome, Plan, RunState, Severity,
 use metrics::metric::{Contains, Kind};
 use metrics::{Aggregate, Recorder, Registry, TagSet, Thresholds, builtin};
 use onrush_journal::{
-    AgentFrame, AgentSecond, Cause, EndedBy, EndedLoad, IntervalTimes, Journal, Members, MessagePiece, PartCounts,
-    PartEnd, Record,
+    AgentFrame, AgentSecond, Cause, EndedBy, EndedLoad, IntervalTimes, Journal, Members, MessagePiece, NoSecrets,
+    PartCounts, PartEnd, Record,
 };
 use report::document::{AgentFigures, AgentLoad, MessageLogs};
 
-use crate::support::{NoSecrets, SECOND, folder, head};
+use crate::support::{SECOND, folder, head};
 
 const MS: Duration = Duration::from_millis(1);
 

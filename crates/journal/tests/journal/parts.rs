@@ -80,7 +80,7 @@ fn a_part_has_a_number_among_the_others() {
         &dirs[0],
         &head(),
         metrics::Registry::new(),
-        Box::new(crate::support::NoSecrets),
+        Box::new(onrush_journal::NoSecrets),
     );
     journal.end(Vec::new());
     assert_eq!(

@@ -11,13 +11,13 @@ use engine::scenario::Scenarios;
 use engine::{Health, Tick};
 use metrics::{ErrorKind, Recorder, Registry, Shard, Snapshot, TagSet, builtin};
 use onrush_journal::{
-    FILE_NAME, IntervalTimes, Journal, JournalHead, JournalReader, MergedTest, Record, Redact, TestPart, Timeline,
-    rebuild, remove, remove_set_aside, set_aside, setup_of,
+    FILE_NAME, IntervalTimes, Journal, JournalHead, JournalReader, MergedTest, NoSecrets, Record, Redact, TestPart,
+    Timeline, rebuild, remove, remove_set_aside, set_aside, setup_of,
 };
 use report::document::{GeneratorSeconds, Points, TargetSeconds};
 use serde_json::{Value, json};
 
-use crate::support::{NoSecrets, SECOND, folder, head};
+use crate::support::{SECOND, folder, head};
 
 const MS: Duration = Duration::from_millis(1);
 /// When the run's clock starts, by the engine's.

@@ -3,23 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metrics::Shard;
-use onrush_journal::{JournalHead, KIND, Redact, SCHEMA};
-use serde_json::{Value, json};
+use onrush_journal::{JournalHead, KIND, SCHEMA};
+use serde_json::json;
 
 pub const SECOND: Duration = Duration::from_secs(1);
-
-pub struct NoSecrets;
-
-impl Redact for NoSecrets {
-    fn json(&self, head: Value) -> Value {
-        head
-    }
-
-    fn samples(&self, _: &mut Shard) -> bool {
-        false
-    }
-}
 
 /// An empty folder of this name.
 pub fn folder(name: &str) -> PathBuf {

@@ -78,6 +78,7 @@ impl LinkedSocket {
             LinkedSocket::Direct(socket) => socket.local(),
             LinkedSocket::Linked(relayed) => relayed.local,
             #[cfg(feature = "simulated")]
+            // Both ends are of one machine there.
             LinkedSocket::Simulated(socket) => socket.peer(),
         }
     }

@@ -1,9 +1,9 @@
 //! Wakes of users by threads that are not their own: the only thing that threads share while a test runs.
 //!
-//! A user is in the list once, however often it is woken: its mark says so. Whoever runs the users takes the list when
-//! `has_woken` says that there is one, and registers a waker before it sleeps. Invariant: a wake that begins before the
-//! waker is registered keeps it from sleeping, and one that begins later wakes it. `cargo xtask sanitize interleavings`
-//! tries every order of their steps (loom).
+//! A user is in the list once, however often it is woken: its mark says so. The task that runs the users takes the list
+//! when `has_woken` says that there is one, and registers its waker before it sleeps. Invariant: a wake that begins
+//! before the waker is registered keeps the task from sleeping, and one that begins later wakes it. `cargo xtask
+//! sanitize interleavings` tries every order of their steps (loom).
 
 #[cfg(onrush_interleavings)]
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ impl RemoteWakes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a user that is not in the list, and wakes who sleeps.
+    /// Adds a user that is not in the list, and wakes the task that sleeps.
     pub(super) fn wake(&self, user: usize, mark: &RemoteMark) {
         if mark.0.swap(true, Ordering::AcqRel) {
             return;
@@ -60,7 +60,7 @@ impl RemoteWakes {
         driver.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether there is somebody to take.
+    /// Whether there is a user to take.
     pub(super) fn has_woken(&self) -> bool {
         self.has_woken.load(Ordering::Acquire)
     }
@@ -72,7 +72,7 @@ impl RemoteWakes {
         state.woken.drain(..).for_each(&mut each);
     }
 
-    /// Registers who sleeps, to be woken with the first user; false where one is there already.
+    /// Registers the waker of the task, which the first user wakes; false where a user is there already.
     pub(super) fn wait(&self, driver: &Waker) -> bool {
         let mut state = self.lock();
         if state.woken.is_empty() {
