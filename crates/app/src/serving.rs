@@ -118,7 +118,7 @@ impl<'js> Program<'js> {
             let _handling = event.as_ref().map(|event| vu.messages.begin(event.arrived_ns()));
             let done = match event {
                 Some(event) => self.handle(ctx, vu, event).map(|()| true),
-                None => vu.events.step(ctx),
+                None => vu.step(ctx),
             };
             let done = done.unwrap_or_else(|error| {
                 log_error(ctx, vu, error);

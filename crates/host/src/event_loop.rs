@@ -17,7 +17,7 @@ use rquickjs::{Ctx, Error, Function, Persistent, Promise, Value, qjs};
 
 use crate::memory::Memory;
 use crate::quickjs::exception;
-use crate::timers::Timers;
+use crate::timers::{Due, Timers};
 
 type Settle = Box<dyn for<'a> FnOnce(&Ctx<'a>) -> rquickjs::Result<()>>;
 
@@ -124,9 +124,10 @@ impl EventLoop {
         call: (Function<'js>, Vec<Value<'js>>),
         delay_ms: f64,
         repeat: bool,
+        async_context: i64,
     ) -> rquickjs::Result<u32> {
         self.was_used.set(true);
-        self.timers.add(ctx, memory, call, delay_ms, repeat)
+        self.timers.add(ctx, memory, call, delay_ms, repeat, async_context)
     }
 
     /// Removes a timer; unknown numbers are fine.
@@ -181,19 +182,15 @@ impl EventLoop {
             && self.settled.borrow().is_empty()
     }
 
-    /// Settles one promise or calls one timer's function; whether there was one.
-    pub fn step(&self, ctx: &Ctx<'_>) -> rquickjs::Result<bool> {
+    /// Settles one promise; whether there was one.
+    pub(crate) fn settle_one(&self, ctx: &Ctx<'_>) -> rquickjs::Result<bool> {
         let settle = self.settled.borrow_mut().pop_front();
-        if let Some(settle) = settle {
-            settle(ctx)?;
-        } else if let Some((callback, args)) = self.timers.take_due(ctx)? {
-            let mut call_args = rquickjs::function::Args::new(ctx.clone(), args.len());
-            call_args.push_args(args)?;
-            callback.call_arg::<()>(call_args)?;
-        } else {
-            return Ok(false);
-        }
-        Ok(true)
+        settle.map_or(Ok(false), |settle| settle(ctx).map(|()| true))
+    }
+
+    /// What the first timer calls, when it is due.
+    pub(crate) fn take_due<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Option<Due<'js>>> {
+        self.timers.take_due(ctx)
     }
 
     /// Runs promise jobs until there are none.

@@ -14,6 +14,7 @@
 
 #![allow(unsafe_code)]
 
+pub mod async_context;
 mod coroutine;
 pub mod event_loop;
 mod extensions;

@@ -1,6 +1,9 @@
 //! The QuickJS runtime of one user: what it contains, its limits, and how native code finds its user.
+//!
+//! Invariant: what the engine is told to call is taken back before what it would be called with goes.
 
 use std::any::TypeId;
+use std::ffi::c_void;
 use std::rc::Rc;
 
 use rquickjs::context::intrinsic;
@@ -9,6 +12,7 @@ use rquickjs::{Context, Ctx, Result, Runtime, qjs};
 use crate::coroutine::switch::STACK_BYTES;
 use crate::memory::Memory;
 use crate::module;
+use crate::quickjs::contexts::{Contexts, JS_SetAsyncContexts};
 use crate::user::{Embedder, User};
 
 /// What is left of a coroutine's stack for native functions when JavaScript has used up its part: sending a request,
@@ -29,6 +33,8 @@ struct Attached {
     /// Compared instead of asking the embedder: every native function comes by here.
     embedder_type: TypeId,
     runtime: Runtime,
+    /// What the engine is told of contexts, where they are kept.
+    contexts: Option<Contexts>,
 }
 
 /// Makes a runtime on the current stack, which has to be the user's coroutine, and enters its context: QuickJS measures
@@ -113,7 +119,9 @@ pub fn trim_objects(ctx: &Ctx<'_>) {
 /// Makes the user findable from the context and lets it be interrupted. Undone by `detach`, which must be called before
 /// the runtime goes.
 fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>, runtime: Runtime) {
-    let attached = Attached { user: user.clone(), embedder, embedder_type: TypeId::of::<E>(), runtime };
+    let is_kept = embedder.keeps_async_contexts();
+    let contexts = is_kept.then(|| Contexts::new(&user.async_context, on_async_context, on_counted_context));
+    let attached = Attached { user: user.clone(), embedder, embedder_type: TypeId::of::<E>(), runtime, contexts };
     let raw = Box::into_raw(Box::new(attached));
     // SAFETY: context and runtime are live; `raw` stays valid until `detach` takes it back.
     unsafe {
@@ -123,6 +131,10 @@ fn attach<E: Embedder>(ctx: &Ctx<'_>, user: &Rc<User>, embedder: Rc<E>, runtime:
         qjs::JS_SetInterruptHandler(runtime, Some(on_interrupt), raw.cast());
         qjs::JS_SetHostPromiseRejectionTracker(runtime, Some(on_rejection), raw.cast());
         JS_SetCalleeNamer(runtime, Some(on_no_function), raw.cast());
+        if let Some(contexts) = &mut (*raw).contexts {
+            contexts.set_opaque(raw.cast());
+            JS_SetAsyncContexts(runtime, contexts);
+        }
     }
 }
 
@@ -135,6 +147,7 @@ fn detach(ctx: &Ctx<'_>) {
         qjs::JS_SetInterruptHandler(runtime, None, std::ptr::null_mut());
         qjs::JS_SetHostPromiseRejectionTracker(runtime, None, std::ptr::null_mut());
         JS_SetCalleeNamer(runtime, None, std::ptr::null_mut());
+        JS_SetAsyncContexts(runtime, std::ptr::null());
         let raw = qjs::JS_GetContextOpaque(context).cast::<Attached>();
         qjs::JS_SetContextOpaque(context, std::ptr::null_mut());
         drop(Box::from_raw(raw));
@@ -196,6 +209,20 @@ unsafe extern "C" fn on_interrupt(_runtime: *mut qjs::JSRuntime, opaque: *mut qj
     // SAFETY: `opaque` is the pointer that `attach` gave; `detach` removes this handler before it becomes invalid.
     let attached = unsafe { &*opaque.cast::<Attached>() };
     attached.user.switch().tick().into()
+}
+
+/// Code runs on with another number.
+unsafe extern "C" fn on_async_context(opaque: *mut c_void) {
+    // SAFETY: as in `on_interrupt`.
+    let attached = unsafe { &*opaque.cast::<Attached>() };
+    attached.embedder.async_context_changed(attached.user.async_context.get());
+}
+
+/// So many more places have a number.
+unsafe extern "C" fn on_counted_context(opaque: *mut c_void, number: i64, by: std::ffi::c_int) {
+    // SAFETY: as in `on_interrupt`.
+    let attached = unsafe { &*opaque.cast::<Attached>() };
+    attached.embedder.async_context_counted(number, by);
 }
 
 unsafe extern "C" fn on_rejection(

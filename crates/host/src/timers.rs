@@ -23,7 +23,19 @@ const ENTRY_BYTES: usize = 2 * (size_of::<((Instant, u32), Timer)>() + size_of::
 /// A function to call later, and what to call it with.
 pub type Call<'js> = (Function<'js>, Vec<Value<'js>>);
 
+/// What a timer calls now.
+pub struct Due<'js> {
+    /// The function, and what to call it with.
+    pub call: Call<'js>,
+    /// The number of what was around the code that set it.
+    pub async_context: i64,
+    /// Whether it is due again later.
+    pub repeats: bool,
+}
+
 struct Timer {
+    /// The number of what was around the code that set it.
+    async_context: i64,
     /// For `setInterval`.
     every: Option<Duration>,
     callback: Persistent<Function<'static>>,
@@ -55,10 +67,12 @@ impl Timers {
         (callback, args): Call<'js>,
         delay_ms: f64,
         repeat: bool,
+        async_context: i64,
     ) -> Result<u32> {
         let delay_ms = if delay_ms > 0.0 { delay_ms.min(LONGEST_DELAY_MS) } else { 0.0 };
         let delay = Duration::from_secs_f64(delay_ms / 1000.0);
         let timer = Timer {
+            async_context,
             every: repeat.then_some(delay.max(Duration::from_millis(1))),
             callback: Persistent::save(ctx, callback),
             args: args.into_iter().map(|arg| Persistent::save(ctx, arg)).collect(),
@@ -117,7 +131,7 @@ impl Timers {
     }
 
     /// What the first timer calls, when it is due. One that repeats is due again later.
-    pub fn take_due<'js>(&self, ctx: &Ctx<'js>) -> Result<Option<Call<'js>>> {
+    pub fn take_due<'js>(&self, ctx: &Ctx<'js>) -> Result<Option<Due<'js>>> {
         if self.is_empty() {
             return Ok(None);
         }
@@ -129,6 +143,7 @@ impl Timers {
         };
         let ((_, id), timer) = first;
         let call = (timer.callback.clone(), timer.args.clone());
+        let (async_context, repeats) = (timer.async_context, timer.every.is_some());
         match timer.every {
             Some(every) => self.put(id, now + every, timer),
             None => {
@@ -137,7 +152,7 @@ impl Timers {
             }
         }
         let args = call.1.into_iter().map(|arg| arg.restore(ctx)).collect::<Result<_>>()?;
-        Ok(Some((call.0.restore(ctx)?, args)))
+        Ok(Some(Due { call: (call.0.restore(ctx)?, args), async_context, repeats }))
     }
 
     /// Removes all: their numbers, in the order in which they were added, and whether they repeat.

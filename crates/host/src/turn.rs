@@ -1,10 +1,13 @@
 //! How a user's event loop turns inside of its coroutine.
 
+use rquickjs::function::Args;
 use rquickjs::promise::PromiseState;
 use rquickjs::{Ctx, Function, Promise, Result, Value};
 
+use crate::async_context;
 use crate::log::{Level, Record};
 use crate::runtime;
+use crate::timers::Due;
 use crate::user::User;
 
 impl User {
@@ -17,7 +20,7 @@ impl User {
         delay_ms: f64,
         repeat: bool,
     ) -> Result<u32> {
-        self.events.add_timer(ctx, self.memory(), call, delay_ms, repeat)
+        self.events.add_timer(ctx, self.memory(), call, delay_ms, repeat, async_context::keep(ctx))
     }
 
     /// Turns until nothing is pending. An error is an exception from a timer's callback, or the stop of the user.
@@ -49,7 +52,24 @@ impl User {
         if let Some(dispatched) = self.events.dispatch(ctx) {
             return dispatched;
         }
-        if self.events.step(ctx)? { Ok(()) } else { self.wait(ctx, self.events.next_event()) }
+        if self.step(ctx)? { Ok(()) } else { self.wait(ctx, self.events.next_event()) }
+    }
+
+    /// Settles one promise or calls one timer's function; whether there was one.
+    pub fn step(&self, ctx: &Ctx<'_>) -> Result<bool> {
+        if self.events.settle_one(ctx)? {
+            return Ok(true);
+        }
+        let Some(Due { call: (callback, args), async_context, repeats }) = self.events.take_due(ctx)? else {
+            return Ok(false);
+        };
+        let mut call_args = Args::new(ctx.clone(), args.len());
+        call_args.push_args(args)?;
+        let called = async_context::run_in(ctx, async_context, || callback.call_arg::<()>(call_args));
+        if !repeats {
+            async_context::drop_kept(ctx, async_context);
+        }
+        called.map(|()| true)
     }
 
     /// The same, until a promise has settled: what is pending then goes on later.

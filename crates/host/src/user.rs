@@ -58,6 +58,17 @@ pub trait Embedder: Any {
         None
     }
 
+    /// Whether asynchronous code is to keep the number of what is around it; asked once, before the first script runs.
+    fn keeps_async_contexts(&self) -> bool {
+        false
+    }
+
+    /// Code runs on that has this number.
+    fn async_context_changed(&self, _number: i64) {}
+
+    /// So many more places have this number, or fewer.
+    fn async_context_counted(&self, _number: i64, _by: i32) {}
+
     /// Lets go of values of the script: its runtime ends.
     fn clear(&self) {}
 }
@@ -82,6 +93,8 @@ pub struct User {
     /// The message that a handler is being called for.
     pub messages: Messages,
     pub(crate) state: RuntimeState,
+    /// The number of what is around the code that runs; see `async_context`.
+    pub async_context: Cell<i64>,
     memory: Rc<Memory>,
     log: Arc<dyn LogSink>,
     phase: Cell<Phase>,
@@ -104,6 +117,7 @@ impl User {
             events: EventLoop::default(),
             messages: Messages::default(),
             state: RuntimeState::default(),
+            async_context: Cell::new(0),
             memory: Rc::default(),
             log: parts.log,
             phase: Cell::new(Phase::Init),

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use host::js::function::Args;
 use host::js::{Ctx, Function, Persistent, Result, Value};
-use host::object;
+use host::{async_context, object};
 
 /// What can happen, and what `on` calls it.
 pub trait NamedEvent: Copy + PartialEq + 'static {
@@ -20,9 +20,17 @@ pub trait NamedEvent: Copy + PartialEq + 'static {
     }
 }
 
+/// A handler, and the number of what was around the code that registered it; 0 where nothing is kept.
+#[derive(Clone)]
+struct Registered<E> {
+    event: E,
+    handler: Persistent<Function<'static>>,
+    async_context: i64,
+}
+
 /// Handlers by event.
 pub struct Handlers<E> {
-    registered: RefCell<Vec<(E, Persistent<Function<'static>>)>>,
+    registered: RefCell<Vec<Registered<E>>>,
 }
 
 impl<E> Default for Handlers<E> {
@@ -34,12 +42,23 @@ impl<E> Default for Handlers<E> {
 impl<E: NamedEvent> Handlers<E> {
     /// Registers one more.
     pub fn add<'js>(&self, ctx: &Ctx<'js>, event: E, handler: Function<'js>) {
-        self.registered.borrow_mut().push((event, Persistent::save(ctx, handler)));
+        self.add_in(ctx, event, handler, 0);
+    }
+
+    /// Registers one that will see the tags and metadata of now, where asynchronous code keeps them. They are kept
+    /// until the iteration ends.
+    pub fn add_with_context<'js>(&self, ctx: &Ctx<'js>, event: E, handler: Function<'js>) {
+        self.add_in(ctx, event, handler, async_context::keep(ctx));
+    }
+
+    fn add_in<'js>(&self, ctx: &Ctx<'js>, event: E, handler: Function<'js>, async_context: i64) {
+        let handler = Persistent::save(ctx, handler);
+        self.registered.borrow_mut().push(Registered { event, handler, async_context });
     }
 
     /// Whether anybody hears of it.
     pub fn has(&self, event: E) -> bool {
-        self.registered.borrow().iter().any(|(of, _)| *of == event)
+        self.registered.borrow().iter().any(|one| one.event == event)
     }
 
     /// Lets go of all functions.
@@ -67,10 +86,11 @@ impl<E: NamedEvent> Handlers<E> {
         for index in 0..count {
             let handler = match self.registered.borrow().get(index) {
                 None => break,
-                Some((of, handler)) if *of == event => handler.clone(),
+                Some(one) if one.event == event => one.clone(),
                 Some(_) => continue,
             };
-            call(handler.restore(ctx)?)?;
+            let function = handler.handler.restore(ctx)?;
+            async_context::run_in(ctx, handler.async_context, || call(function))?;
         }
         Ok(())
     }

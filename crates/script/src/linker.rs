@@ -306,6 +306,18 @@ impl Embedder for Vu {
         self.shared.modules.callee_at(module, line, column)
     }
 
+    fn keeps_async_contexts(&self) -> bool {
+        self.ask_for_async_contexts()
+    }
+
+    fn async_context_changed(&self, number: i64) {
+        self.enter_context(number);
+    }
+
+    fn async_context_counted(&self, number: i64, by: i32) {
+        self.count_context(number, by);
+    }
+
     fn clear(&self) {
         self.script.clear();
     }

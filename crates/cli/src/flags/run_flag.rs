@@ -151,7 +151,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
             "features",
             Some("K6_FEATURES"),
             Some("NAME[,NAME]"),
-            "Features of k6: freeze-env, merge-run-tags; native-histograms is always on",
+            "Features of k6: async-metric-context, freeze-env, merge-run-tags; native-histograms is always on",
         )
     },
     RunFlag {

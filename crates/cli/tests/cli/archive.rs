@@ -169,7 +169,7 @@ fn a_test_is_looked_at_without_running_it() {
     assert_eq!(deps["imports"], serde_json::json!([at("lib.js"), at("script.js"), "k6/encoding", "k6/http"]));
     lab.onrush(&["deps", "script.js"]).code(0).prints("  k6/http\n").prints("Custom Build Required: no");
     assert_eq!(read(&["version", "--json"])["version"], concat!("v", env!("CARGO_PKG_VERSION")));
-    assert_eq!(read(&["features", "--json"])[0]["feature"], "freeze-env");
+    assert_eq!(read(&["features", "--json"])[1]["feature"], "freeze-env");
     lab.onrush(&["features"]).code(0).prints("merge-run-tags");
     lab.onrush(&["inspect", "none.js"]).code(255).says("there is no script");
     lab.onrush(&["inspect", "--out", "json", "script.js"]).code(255).says("--out");

@@ -3,6 +3,7 @@
 pub mod allocator;
 mod blocks;
 pub(crate) mod collation;
+pub(crate) mod contexts;
 pub mod exception;
 pub mod faults;
 pub(crate) mod lazy_shape;

@@ -172,7 +172,7 @@ fn on<'js>(
         return Err(Exception::throw_type(&ctx, &format!("the handler of {name:?} is no function")));
     };
     if !stream.is_over.get() {
-        stream.handlers.add(&ctx, event, handler);
+        stream.handlers.add_with_context(&ctx, event, handler);
     }
     Ok(())
 }

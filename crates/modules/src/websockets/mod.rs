@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use host::intrinsics::{self, Parts};
 use host::js::prelude::Func;
 use host::js::{Ctx, Object, Result, Value};
-use host::object;
+use host::{async_context, object};
 
 use script::Vu;
 use script::builtins::ModuleDef;
@@ -50,6 +50,9 @@ fn load<'js>(ctx: &Ctx<'js>) -> Result<Object<'js>> {
     native.set("fail", Func::from(fail))?;
     native.set("jobs", Func::from(jobs))?;
     native.set("warn", Func::from(warn))?;
+    native.set("keepContext", Func::from(|ctx: Ctx<'_>| async_context::keep(&ctx)))?;
+    native.set("enterContext", Func::from(|ctx: Ctx<'_>, number: i64| async_context::enter(&ctx, number)))?;
+    native.set("leaveContext", Func::from(|ctx: Ctx<'_>, outer: i64| async_context::leave(&ctx, outer)))?;
     native.set("now", Func::from(|ctx: Ctx<'_>| (Vu::of(&ctx).now_ns() / 1_000_000) as f64))?;
     native.set("share", Func::from(|from: Object<'js>, to: Object<'js>| object::share_accessors(&from, &to)))?;
     native.set("buffers", Func::from(|ctx: Ctx<'_>| intrinsics::add(&ctx, Parts::BINARY)))?;

@@ -43,6 +43,20 @@
     isShown: true,
   });
 
+  // With k6's feature async-metric-context a listener sees the tags and metadata of its registration.
+  function inItsContext(handler) {
+    const context = native.keepContext();
+    if (context === 0 || typeof handler !== "function") return handler;
+    return (event) => {
+      const outer = native.enterContext(context);
+      try {
+        handler(event);
+      } finally {
+        native.leaveContext(outer);
+      }
+    };
+  }
+
   // The state of a socket is a plain object: private names are looked up anew at each use.
   let stateOf;
 
@@ -108,7 +122,7 @@
       native.warn(`can't add event handler: unknown event type: ${type}`);
       return;
     }
-    (s.listeners[type] ??= []).push(handler);
+    (s.listeners[type] ??= []).push(inItsContext(handler));
     if (type === "message") route(s);
   }
 
@@ -224,14 +238,17 @@
         const name = `on${type}`;
         Object.defineProperty(this.prototype, name, {
           get() {
-            return stateOf(this)[name];
+            const s = stateOf(this);
+            return s.given?.[name] ?? s[name];
           },
           set(handler) {
             if (handler !== undefined && handler !== null && typeof handler !== "function") {
               native.fail(`a value for '${name}' should be callable`);
             }
             const s = stateOf(this);
-            s[name] = handler ?? undefined;
+            const given = handler ?? undefined;
+            s[name] = inItsContext(given);
+            if (s.given !== undefined || s[name] !== given) (s.given ??= {})[name] = given;
             if (type === "message") route(s);
           },
           configurable: true,

@@ -192,7 +192,7 @@ fn set_timer<'js>(
         return Err(go_error::throw(&ctx, &message));
     }
     if !socket.is_closed.get() {
-        socket.timers.add(&ctx, Vu::of(&ctx).memory(), (callback.clone(), Vec::new()), ms, repeats)?;
+        socket.timers.add(&ctx, Vu::of(&ctx).memory(), (callback.clone(), Vec::new()), ms, repeats, 0)?;
     }
     Ok(())
 }
@@ -246,8 +246,8 @@ impl Socket {
                 let _handling = vu.messages.begin(self.channel.arrived_ns());
                 let _logged = self.channel.log(vu, &arrival);
                 self.dispatch(ctx, arrival)?;
-            } else if let Some((callback, _)) = self.timers.take_due(ctx)? {
-                callback.call::<_, Value<'_>>(())?;
+            } else if let Some(due) = self.timers.take_due(ctx)? {
+                due.call.0.call::<_, Value<'_>>(())?;
             } else {
                 vu.wait(ctx, self.next(vu))?;
             }

@@ -47,6 +47,8 @@ macro_rules! options {
             pub no_http2: bool,
             /// Scripts cannot write to `__ENV`: `--features freeze-env`. Not an option of k6.
             pub freezes_env: bool,
+            /// Asynchronous code keeps its tags and metadata: `--features async-metric-context`. Not an option of k6.
+            pub keeps_async_contexts: bool,
             /// Certificates as PEM that are trusted beside the machine's: those of a target beside the test. Not an
             /// option of k6.
             pub trusted_pem: Option<String>,
@@ -78,6 +80,7 @@ macro_rules! options {
                     proxies,
                     no_http2: higher.no_http2 || self.no_http2,
                     freezes_env: higher.freezes_env || self.freezes_env,
+                    keeps_async_contexts: higher.keeps_async_contexts || self.keeps_async_contexts,
                     trusted_pem: higher.trusted_pem.or(self.trusted_pem),
                     $($field: higher.$field.or(self.$field),)*
                 }

@@ -30,6 +30,20 @@ impl UserMetadata {
         self.current.take();
     }
 
+    /// All values, with those that k6 sets.
+    pub(super) fn all(&self, vu: &Vu) -> BTreeMap<Arc<str>, Arc<str>> {
+        self.number(vu);
+        self.values.borrow().clone()
+    }
+
+    /// Goes back to values of earlier in the iteration.
+    pub(super) fn restore(&self, values: &BTreeMap<Arc<str>, Arc<str>>) {
+        if *self.values.borrow() != *values {
+            self.values.borrow_mut().clone_from(values);
+            self.current.take();
+        }
+    }
+
     fn put(&self, name: &str, value: Option<&str>) {
         let mut values = self.values.borrow_mut();
         match value {
@@ -69,6 +83,7 @@ impl Vu {
     pub fn set_metadata(&self, name: &str, value: Option<&str>) {
         self.metadata.number(self);
         self.metadata.put(name, value);
+        self.number_context();
     }
 
     /// All names of the user's metadata.

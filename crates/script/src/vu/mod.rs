@@ -3,6 +3,7 @@
 //! What waits, computes, logs and remembers is the host's `User`, to which a `Vu` dereferences. Here is its place in
 //! the run: scenario, iteration, tags, samples and network.
 
+mod async_contexts;
 mod metadata;
 mod network;
 mod received;
@@ -31,6 +32,7 @@ use crate::options::Options;
 use crate::shared::Shared;
 use crate::sources::disk::Disk;
 use crate::worker::WorkerState;
+use async_contexts::AsyncContexts;
 use metadata::UserMetadata;
 use network::Network;
 use received::ReceivedBytes;
@@ -49,6 +51,7 @@ pub struct Vu {
     iterations: Iterations,
     tags: Tags,
     metadata: UserMetadata,
+    contexts: AsyncContexts,
     traffic: Traffic,
     network: Network,
     abort: RefCell<Option<String>>,
@@ -136,6 +139,7 @@ impl Vu {
             iterations: Iterations::default(),
             tags: Tags::default(),
             metadata: UserMetadata::default(),
+            contexts: AsyncContexts::default(),
             traffic: Traffic::default(),
             network: Network::default(),
             abort: RefCell::default(),
@@ -310,6 +314,7 @@ impl Vu {
             self.tags.set_group(Arc::from(""));
             self.set_phase(Phase::Iteration);
         }
+        self.begin_async_contexts();
         !same
     }
 
@@ -397,6 +402,7 @@ impl Vu {
     /// Sets a tag of this user (`exec.vu.metrics.tags[...] = …`), whatever its origin; `None` removes it.
     pub fn set_tag(&self, name: &str, value: Option<&str>) {
         self.tags.set(name, value);
+        self.number_context();
     }
 
     /// Current group path: empty at the root, else `::outer::inner`.
@@ -407,6 +413,7 @@ impl Vu {
     /// Enters (`Some(path)`) or leaves a group: sets the path.
     pub fn set_group(&self, path: Arc<str>) {
         self.tags.set_group(path);
+        self.number_context();
     }
 
     /// Adds bytes to what the user reports as data_sent and data_received when its iteration ends.

@@ -72,6 +72,20 @@ impl Tags {
         self.forget_current();
     }
 
+    /// What the script set.
+    pub fn own(&self) -> ScriptTags {
+        self.own.borrow().clone()
+    }
+
+    /// Goes back to what the script had set earlier.
+    pub fn restore(&self, own: &ScriptTags, group: &Arc<str>) {
+        if *self.own.borrow() != *own || *self.group.borrow() != *group {
+            self.own.borrow_mut().clone_from(own);
+            self.group.borrow_mut().clone_from(group);
+            self.forget_current();
+        }
+    }
+
     /// Whether the script set or removed any.
     pub fn has_own(&self) -> bool {
         !self.own.borrow().is_empty()

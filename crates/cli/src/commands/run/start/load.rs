@@ -208,6 +208,7 @@ fn of_machine(options: Options, flags: &Flags, trusted_pem: Option<String>) -> O
         vu_memory_limit: flags.load.vu_memory_limit,
         proxies: environment::proxies(&flags.test.system_env),
         freezes_env: flags.has_feature("freeze-env"),
+        keeps_async_contexts: flags.has_feature("async-metric-context"),
         no_http2: environment::forbids_http2(&flags.test.system_env),
         trusted_pem,
         ..options

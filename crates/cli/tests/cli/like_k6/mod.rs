@@ -1,6 +1,8 @@
 //! What k6 starts starts here, what it refuses is refused here, with its exit codes; measured with k6 2.2. At the end
 //! stands what version 2.3 brought, by its release notes and types.
 
+mod async_tags;
+
 use crate::lab::Lab;
 
 /// The exit code of a script with these options, with these flags.
