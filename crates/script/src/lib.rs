@@ -42,5 +42,5 @@ pub use host::log::{self, LogSink};
 pub use program::Program;
 pub use shared::{LoadOptions, Shared, Source};
 pub use users::{ScriptUser, ScriptUsers, run};
-pub use vu::{Role, Vu};
+pub use vu::{Role, SampleContext, Vu};
 pub use worker::WorkerState;

@@ -20,7 +20,7 @@ use crate::http::request::state::HttpState;
 use crate::http::response::finish::finish;
 use crate::http::response::object as response;
 use crate::http::response::page;
-use crate::http::send::perform::{Sender, perform, plain};
+use crate::http::send::perform::{Sender, perform, perform_beside, plain};
 use script::Vu;
 use script::arguments::{ArgumentError, present};
 use script::go_error;
@@ -219,10 +219,10 @@ fn async_request<'js>(
         Err(ArgumentError::Refused(refusal)) => Err(refusal),
         Err(ArgumentError::Thrown(error)) => return Err(error),
     };
-    let (sender, sender_state) = (Rc::clone(&vu), Rc::clone(&state));
+    let (sender, sender_state, asked) = (Rc::clone(&vu), Rc::clone(&state), vu.sample_context());
     let work = async move {
         let mut call = Call::new(prepared?);
-        perform(&sender, &sender_state, Call::not_shared(&mut call)).await;
+        perform_beside(&sender, &sender_state, Call::not_shared(&mut call), asked).await;
         Ok::<_, Refusal>(call)
     };
     vu.promise(&ctx, work, move |ctx, outcome| {

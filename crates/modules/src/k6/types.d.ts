@@ -30,11 +30,13 @@ export function fail(message?: string): never;
 
 /**
  * Runs a function as a named step: its samples carry the tag `group`, its time goes to the metric `group_duration`.
+ * With `--features async-metric-context`, as in k6 2.3, the function may be asynchronous: the step lasts until its promise
+ * is settled, and what it does keeps its tags over `await`, in timers and in listeners of sockets and gRPC streams.
  *
  * Groups nest: the tag of an inner one is `::outer::inner`. Names must not contain `::`. Not available in init code.
  *
  * @returns what the function returns.
- * @throws when the function is `async`.
+ * @throws without that feature, when the function is `async`.
  */
 export function group<T>(name: string, body: () => T): T;
 

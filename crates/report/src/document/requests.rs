@@ -318,6 +318,21 @@ mod tests {
     }
 
     #[test]
+    fn a_row_says_where_its_requests_were_made() {
+        let kind = RequestKind {
+            name: "GET /".into(),
+            scenario: "shop".into(),
+            group: "::pay::card".into(),
+            example: Some("http://h/?page=1".into()),
+            ..RequestKind::default()
+        };
+        let row = RequestRow::from(&kind);
+        assert_eq!([&*row.name, &*row.scenario, &*row.group], ["GET /", "shop", "::pay::card"]);
+        assert_eq!(row.example.as_deref(), Some("http://h/?page=1"));
+        assert_eq!(RequestRow::from(&RequestKind::default()).example, None);
+    }
+
+    #[test]
     fn blocks_are_read_as_they_were_written() {
         let blocks = blocks(&[&[&[(-400, 3), (0, 1), (100, 70_000)], &[], &[(5, 1)]]]);
         assert_eq!(blocks.rows, ["hZGgZCoGg3oE;;KC;"]);

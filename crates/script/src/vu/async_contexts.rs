@@ -11,10 +11,10 @@ use super::Vu;
 use super::tags::ScriptTags;
 
 /// What the script has set for its samples.
-pub(super) struct Snapshot {
-    pub tags: ScriptTags,
-    pub group: Arc<str>,
-    pub metadata: BTreeMap<Arc<str>, Arc<str>>,
+pub struct SampleContext {
+    tags: ScriptTags,
+    group: Arc<str>,
+    metadata: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// What numbers stand for that something still has, or that are the running code's.
@@ -25,7 +25,7 @@ pub(super) struct AsyncContexts {
     /// That of the code that runs, or ran until just now.
     entered: Cell<i64>,
     /// With the count of what has the number.
-    kept: RefCell<BTreeMap<i64, (Snapshot, i64)>>,
+    kept: RefCell<BTreeMap<i64, (SampleContext, i64)>>,
 }
 
 impl Vu {
@@ -55,7 +55,7 @@ impl Vu {
         }
         let number = self.contexts.last.get() + 1;
         self.contexts.last.set(number);
-        let snapshot = Snapshot { tags: self.tags.own(), group: self.group(), metadata: self.metadata.all(self) };
+        let snapshot = self.sample_context();
         self.async_context.set(number);
         self.contexts.kept.borrow_mut().insert(number, (snapshot, 0));
         self.leave_context(number);
@@ -74,9 +74,27 @@ impl Vu {
     pub(crate) fn enter_context(&self, number: i64) {
         self.leave_context(number);
         let kept = self.contexts.kept.borrow();
-        let Some((snapshot, _)) = kept.get(&number) else { return };
-        self.tags.restore(&snapshot.tags, &snapshot.group);
-        self.metadata.restore(&snapshot.metadata);
+        if let Some((snapshot, _)) = kept.get(&number) {
+            self.restore(snapshot);
+        }
+    }
+
+    /// What samples of the running code carry.
+    pub fn sample_context(&self) -> SampleContext {
+        SampleContext { tags: self.tags.own(), group: self.group(), metadata: self.metadata.all(self) }
+    }
+
+    /// Makes samples that carry what was set when the script asked for what they measure.
+    pub fn in_sample_context(&self, asked: &SampleContext, make: impl FnOnce()) {
+        let now = self.sample_context();
+        self.restore(asked);
+        make();
+        self.restore(&now);
+    }
+
+    fn restore(&self, context: &SampleContext) {
+        self.tags.restore(&context.tags, &context.group);
+        self.metadata.restore(&context.metadata);
     }
 
     /// So many more places have this number, or fewer. What nothing has is forgotten, unless the running code has it.

@@ -33,6 +33,7 @@ use crate::shared::Shared;
 use crate::sources::disk::Disk;
 use crate::worker::WorkerState;
 use async_contexts::AsyncContexts;
+pub use async_contexts::SampleContext;
 use metadata::UserMetadata;
 use network::Network;
 use received::ReceivedBytes;

@@ -116,6 +116,30 @@ fn listeners_see_the_tags_of_their_registration() {
 }
 
 #[test]
+fn an_asynchronous_request_carries_what_was_set_when_it_was_made() {
+    let lab = Lab::with(
+        "import http from 'k6/http';
+         import { group } from 'k6';
+         import exec from 'k6/execution';
+         export default async function () {
+             let asked;
+             group('one', () => { asked = http.asyncRequest('GET', `${__ENV.TARGET}/delay/20ms`); });
+             exec.vu.metrics.tags.who = 'root';
+             exec.vu.metrics.metadata.id = 'root';
+             await asked;
+             http.get(`${__ENV.TARGET}/get`);
+         }",
+    );
+    lab.run(&["--serve", "--out", "json=samples.json"]).code(0);
+    let samples = lab.read("samples.json");
+    let of = samples.lines().filter(|line| line.contains("\"http_reqs\"") && line.contains("Point"));
+    let [first, second] = &*of.collect::<Vec<_>>() else { panic!("two requests: {samples}") };
+    // As k6 2.2 does without the feature.
+    assert!(first.contains("\"group\":\"::one\"") && !first.contains("root"), "{first}");
+    assert!(second.contains("\"group\":\"\"") && second.contains("\"id\":\"root\""), "{second}");
+}
+
+#[test]
 fn iterations_begin_with_tags_of_their_own() {
     let lab = Lab::with(&format!(
         "{HEAD}

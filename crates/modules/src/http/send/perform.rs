@@ -7,14 +7,23 @@ use super::record::{SincePlan, record, record_unsent};
 use crate::http::request::call::{Call, PreparedRequest};
 use crate::http::request::intake::Intake;
 use crate::http::request::state::{HttpState, RunSettings};
-use script::Vu;
+use script::{SampleContext, Vu};
 
 /// Sends a request and records what happens.
 pub async fn perform(vu: &Vu, state: &HttpState, call: &mut Call) {
-    let sender = Sender::of(vu, state);
+    perform_by(Sender::of(vu, state), call).await;
+}
+
+/// The same while the script goes on: samples carry the tags and metadata that were set when it asked, as in k6.
+pub async fn perform_beside(vu: &Vu, state: &HttpState, call: &mut Call, asked: SampleContext) {
+    perform_by(Sender { asked: Some(asked), ..Sender::of(vu, state) }, call).await;
+}
+
+async fn perform_by(sender: Sender<'_>, call: &mut Call) {
+    let vu = sender.vu;
     let (prepared, place) = call.parts();
     let (Some(request), Some(place)) = (prepared.sendable(), place) else {
-        return record_unsent(vu, state.run(vu), prepared);
+        return sender.as_asked(|| record_unsent(vu, sender.run, prepared));
     };
     if let Some(context) = vu.context().filter(|context| context.limit.is_some()) {
         context.wait_turn().await;
@@ -33,13 +42,15 @@ pub struct Sender<'a> {
     vu: &'a Vu,
     run: &'a RunSettings,
     since_plan: SincePlan,
+    /// What samples carry, where the script does not wait for the request.
+    asked: Option<SampleContext>,
 }
 
 impl<'a> Sender<'a> {
     /// Who will send a request.
     #[inline]
     pub fn of(vu: &'a Vu, state: &'a HttpState) -> Sender<'a> {
-        Sender { vu, run: state.run(vu), since_plan: SincePlan::default() }
+        Sender { vu, run: state.run(vu), since_plan: SincePlan::default(), asked: None }
     }
 
     /// The client that sends this one.
@@ -60,7 +71,15 @@ impl<'a> Sender<'a> {
     /// Records an exchange. `last`: no other one of the request follows.
     #[inline]
     pub fn record(&self, prepared: &PreparedRequest, exchange: &Exchange, last: bool) {
-        record(self.vu, self.run, prepared, exchange, &self.since_plan, last);
+        self.as_asked(|| record(self.vu, self.run, prepared, exchange, &self.since_plan, last));
+    }
+
+    #[inline]
+    fn as_asked(&self, make: impl FnOnce()) {
+        match &self.asked {
+            None => make(),
+            Some(asked) => self.vu.in_sample_context(asked, make),
+        }
     }
 
     /// The last exchange is over.
