@@ -1,26 +1,26 @@
-//! What is around running code, kept over its waits: a number of the embedder's, which promises, timers and handlers
-//! of events remember for the code that they run later.
+//! The async context of a user: a number that stays with code over `await`, timers and listeners.
 //!
-//! The embedder says what a number stands for, and hears when code runs on with another one, and how many places have
-//! a number. 0 is none: nothing is kept for a user whose embedder asks for nothing.
+//! The embedder decides what a number stands for (tags of samples, say). It is called when code with another number
+//! runs, and when a promise, a timer or a listener keeps a number or drops it, so it knows when a number is out of use.
+//! Without an embedder that asks for contexts every number is 0, and nothing is kept.
 
 use rquickjs::Ctx;
 
 use crate::runtime;
 
-/// The number of the code that runs.
-pub fn current(ctx: &Ctx<'_>) -> i64 {
+/// The context of the code that runs.
+fn current(ctx: &Ctx<'_>) -> i64 {
     runtime::peek_user(ctx).async_context.get()
 }
 
-/// Goes on with another number; that of before is kept for `leave`.
+/// Switches to another context. Returns the one of before, which stays kept until `leave`.
 pub fn enter(ctx: &Ctx<'_>, number: i64) -> i64 {
     let outer = keep(ctx);
     switch(ctx, number);
     outer
 }
 
-/// Goes on as before `enter`, which returned this number.
+/// Switches back to what `enter` returned.
 pub fn leave(ctx: &Ctx<'_>, outer: i64) {
     switch(ctx, outer);
     drop_kept(ctx, outer);
@@ -33,7 +33,7 @@ fn switch(ctx: &Ctx<'_>, number: i64) {
     }
 }
 
-/// Runs with a number that was kept, and goes on with that of now.
+/// Runs a function in a context that was kept, then switches back.
 pub fn run_in<T>(ctx: &Ctx<'_>, number: i64, run: impl FnOnce() -> T) -> T {
     if number == 0 {
         return run();
@@ -44,7 +44,7 @@ pub fn run_in<T>(ctx: &Ctx<'_>, number: i64, run: impl FnOnce() -> T) -> T {
     returned
 }
 
-/// Keeps the number of the code that runs, for what it registers.
+/// Keeps the context of the code that runs, for a callback that it registers.
 pub fn keep(ctx: &Ctx<'_>) -> i64 {
     let number = current(ctx);
     if number != 0 {
@@ -53,7 +53,7 @@ pub fn keep(ctx: &Ctx<'_>) -> i64 {
     number
 }
 
-/// Gives back what `keep` returned.
+/// Drops a context that `keep` returned.
 pub fn drop_kept(ctx: &Ctx<'_>, number: i64) {
     if number != 0 {
         runtime::embedder(ctx).async_context_counted(number, -1);

@@ -1,6 +1,6 @@
 //! The QuickJS runtime of one user: what it contains, its limits, and how native code finds its user.
 //!
-//! Invariant: what the engine is told to call is taken back before what it would be called with goes.
+//! Invariant: `detach` takes every callback back from the engine before it frees what the callback would be given.
 
 use std::any::TypeId;
 use std::ffi::c_void;
@@ -33,7 +33,7 @@ struct Attached {
     /// Compared instead of asking the embedder: every native function comes by here.
     embedder_type: TypeId,
     runtime: Runtime,
-    /// What the engine is told of contexts, where they are kept.
+    /// For the engine, where async contexts are kept.
     contexts: Option<Contexts>,
 }
 
@@ -211,14 +211,14 @@ unsafe extern "C" fn on_interrupt(_runtime: *mut qjs::JSRuntime, opaque: *mut qj
     attached.user.switch().tick().into()
 }
 
-/// Code runs on with another number.
+/// The engine switched to another async context.
 unsafe extern "C" fn on_async_context(opaque: *mut c_void) {
     // SAFETY: as in `on_interrupt`.
     let attached = unsafe { &*opaque.cast::<Attached>() };
     attached.embedder.async_context_changed(attached.user.async_context.get());
 }
 
-/// So many more places have a number.
+/// The engine keeps a context more often than before, or less.
 unsafe extern "C" fn on_counted_context(opaque: *mut c_void, number: i64, by: std::ffi::c_int) {
     // SAFETY: as in `on_interrupt`.
     let attached = unsafe { &*opaque.cast::<Attached>() };

@@ -27,14 +27,14 @@ pub type Call<'js> = (Function<'js>, Vec<Value<'js>>);
 pub struct Due<'js> {
     /// The function, and what to call it with.
     pub call: Call<'js>,
-    /// The number of what was around the code that set it.
+    /// The async context of the code that set it.
     pub async_context: i64,
     /// Whether it is due again later.
     pub repeats: bool,
 }
 
 struct Timer {
-    /// The number of what was around the code that set it.
+    /// The async context of the code that set it.
     async_context: i64,
     /// For `setInterval`.
     every: Option<Duration>,

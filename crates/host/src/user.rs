@@ -58,15 +58,15 @@ pub trait Embedder: Any {
         None
     }
 
-    /// Whether asynchronous code is to keep the number of what is around it; asked once, before the first script runs.
+    /// Whether async contexts are kept (`async_context`). Called once, before the first script runs.
     fn keeps_async_contexts(&self) -> bool {
         false
     }
 
-    /// Code runs on that has this number.
+    /// Code of another async context runs from here on.
     fn async_context_changed(&self, _number: i64) {}
 
-    /// So many more places have this number, or fewer.
+    /// The count of promises, timers and listeners that keep this context changed by so many.
     fn async_context_counted(&self, _number: i64, _by: i32) {}
 
     /// Lets go of values of the script: its runtime ends.
@@ -93,7 +93,7 @@ pub struct User {
     /// The message that a handler is being called for.
     pub messages: Messages,
     pub(crate) state: RuntimeState,
-    /// The number of what is around the code that runs; see `async_context`.
+    /// The async context of the code that runs; 0 where none is kept.
     pub async_context: Cell<i64>,
     memory: Rc<Memory>,
     log: Arc<dyn LogSink>,

@@ -20,7 +20,7 @@ pub trait NamedEvent: Copy + PartialEq + 'static {
     }
 }
 
-/// A handler, and the number of what was around the code that registered it; 0 where nothing is kept.
+/// A handler with the async context of the code that registered it; 0 where none is kept.
 #[derive(Clone)]
 struct Registered<E> {
     event: E,
@@ -45,8 +45,8 @@ impl<E: NamedEvent> Handlers<E> {
         self.add_in(ctx, event, handler, 0);
     }
 
-    /// Registers one that will see the tags and metadata of now, where asynchronous code keeps them. They are kept
-    /// until the iteration ends.
+    /// Registers one that will run with the tags and metadata of now, where async contexts are kept. The context is
+    /// kept until the iteration ends.
     pub fn add_with_context<'js>(&self, ctx: &Ctx<'js>, event: E, handler: Function<'js>) {
         self.add_in(ctx, event, handler, async_context::keep(ctx));
     }

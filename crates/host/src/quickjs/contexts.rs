@@ -1,5 +1,5 @@
-//! How the engine is told of contexts of asynchronous code, see `async_context.rs`: `quickjs/async_context.patch` keeps
-//! their numbers over promises.
+//! The engine's side of async contexts (`async_context.rs`): `quickjs/async_context.patch` keeps their numbers over
+//! promises and jobs, and calls these functions.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -21,7 +21,7 @@ unsafe extern "C" {
 }
 
 impl Contexts {
-    /// For a cell, functions and their argument that live until the engine is told of no contexts.
+    /// All of it must live until `JS_SetAsyncContexts` is called with null.
     pub(crate) fn new(
         current: &Cell<i64>,
         changed: unsafe extern "C" fn(*mut c_void),

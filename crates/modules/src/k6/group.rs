@@ -1,11 +1,12 @@
 //! `group(name, function)`: names what happens inside, and times it. With k6's feature async-metric-context the
 //! function may be asynchronous: then the group lasts until its promise is settled.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Instant;
 
 use host::js::function::Opt;
-use host::js::{Ctx, Function, Result, Value};
+use host::js::{Ctx, Function, Persistent, Result, Value};
 use host::{async_context, object};
 use metrics::builtin;
 
@@ -52,8 +53,8 @@ fn count(vu: &Vu, started: Instant) {
     }
 }
 
-/// What is around the call goes on as soon as the function returns. What it returns, where that is a promise or the
-/// like, is handed on, and ends the group when it is settled.
+/// The caller goes on in its own context as soon as the function returns. When the function returns a promise, or
+/// anything with `then`, the group ends once that is settled.
 fn group_in_context<'js>(ctx: &Ctx<'js>, vu: &Vu, path: Arc<str>, body: &Function<'js>) -> Result<Value<'js>> {
     let outer = async_context::keep(ctx);
     vu.set_group(path);
@@ -70,8 +71,7 @@ fn group_in_context<'js>(ctx: &Ctx<'js>, vu: &Vu, path: Arc<str>, body: &Functio
         Ok(false) => end(ctx.clone()),
         Ok(true) => {
             let end = Function::new(ctx.clone(), host::js::function::OnceFn::from(end))?;
-            let follow: Function<'js> = web::evaluate_bare(ctx, "k6/group.js", FOLLOW)?;
-            return follow.call((result, end));
+            return vu.local::<Follow>().function(ctx)?.call((result, end));
         }
         Err(error) => {
             end(ctx.clone());
@@ -81,7 +81,22 @@ fn group_in_context<'js>(ctx: &Ctx<'js>, vu: &Vu, path: Arc<str>, body: &Functio
     Ok(result)
 }
 
-/// A promise for the same outcome, which ends the group first.
+/// The function of `FOLLOW`, compiled once a user.
+#[derive(Default)]
+struct Follow(OnceCell<Persistent<Function<'static>>>);
+
+impl Follow {
+    fn function<'js>(&self, ctx: &Ctx<'js>) -> Result<Function<'js>> {
+        if let Some(known) = self.0.get() {
+            return known.clone().restore(ctx);
+        }
+        let function: Function<'js> = web::evaluate_bare(ctx, "k6/group.js", FOLLOW)?;
+        self.0.get_or_init(|| Persistent::save(ctx, function.clone()));
+        Ok(function)
+    }
+}
+
+/// Returns a promise with the outcome of `result`, and calls `end` before its reactions.
 const FOLLOW: &str = "(result, end) => Promise.resolve(result).then(
   (value) => (end(), value),
   (reason) => { end(); throw reason; },

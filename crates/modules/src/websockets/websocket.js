@@ -43,10 +43,12 @@
     isShown: true,
   });
 
-  // With k6's feature async-metric-context a listener sees the tags and metadata of its registration.
+  // With k6's feature async-metric-context a listener runs with the tags and metadata of its registration. The context is kept
+  // until the iteration ends.
   function inItsContext(handler) {
+    if (typeof handler !== "function") return handler;
     const context = native.keepContext();
-    if (context === 0 || typeof handler !== "function") return handler;
+    if (context === 0) return handler;
     return (event) => {
       const outer = native.enterContext(context);
       try {

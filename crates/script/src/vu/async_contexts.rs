@@ -1,7 +1,7 @@
-//! Tags, group and metadata of asynchronous code, kept over its waits: `--features async-metric-context` of k6 2.3.
+//! Tags, group and metadata that stay with asynchronous code: `--features async-metric-context` of k6 2.3.
 //!
-//! What samples carry stands for a number. Each change takes a new one, so code that was registered before the change
-//! goes on with what it had. Where nobody asks for the feature there is a single number, 0.
+//! Each async context has a number and a copy of what the script had set. Each change of a tag makes a new context, so
+//! callbacks that were registered before the change run with the old tags. Without the feature the number is always 0.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,14 +17,14 @@ pub struct SampleContext {
     metadata: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-/// What numbers stand for that something still has, or that are the running code's.
+/// The contexts in use: of the running code, and of promises, timers and listeners.
 #[derive(Default)]
 pub(super) struct AsyncContexts {
     is_kept: Cell<bool>,
     last: Cell<i64>,
-    /// That of the code that runs, or ran until just now.
+    /// The context that was entered last.
     entered: Cell<i64>,
-    /// With the count of what has the number.
+    /// By number, each with the count of promises, timers and listeners that keep it.
     kept: RefCell<BTreeMap<i64, (SampleContext, i64)>>,
 }
 
@@ -34,13 +34,13 @@ impl Vu {
         self.contexts.is_kept.get()
     }
 
-    /// Asked once, when the user's runtime is made.
+    /// Reads the option, once, when the user's runtime is made.
     pub(crate) fn ask_for_async_contexts(&self) -> bool {
         self.contexts.is_kept.set(self.options().keeps_async_contexts);
         self.contexts.is_kept.get()
     }
 
-    /// An iteration begins: what stands in promises of an earlier one changes nothing any more.
+    /// An iteration begins: promises of earlier ones no longer change its tags.
     pub(super) fn begin_async_contexts(&self) {
         if self.contexts.is_kept.get() {
             drop(self.contexts.kept.take());
@@ -48,7 +48,7 @@ impl Vu {
         }
     }
 
-    /// Something changed that samples carry: from here on it has a number of its own.
+    /// The script changed a tag, the group or metadata: the running code gets a new context.
     pub(super) fn number_context(&self) {
         if !self.contexts.is_kept.get() {
             return;
@@ -61,7 +61,7 @@ impl Vu {
         self.leave_context(number);
     }
 
-    /// The code that runs has another number: the one that it had is forgotten when nothing has it.
+    /// Removes the context that was left, unless a callback keeps it.
     fn leave_context(&self, number: i64) {
         let left = self.contexts.entered.replace(number);
         let mut kept = self.contexts.kept.borrow_mut();
@@ -70,7 +70,7 @@ impl Vu {
         }
     }
 
-    /// Code runs on that was registered with this number.
+    /// Code of this context runs from here on.
     pub(crate) fn enter_context(&self, number: i64) {
         self.leave_context(number);
         let kept = self.contexts.kept.borrow();
@@ -97,7 +97,7 @@ impl Vu {
         self.metadata.restore(&context.metadata);
     }
 
-    /// So many more places have this number, or fewer. What nothing has is forgotten, unless the running code has it.
+    /// Changes the count of what keeps a context; one that nothing keeps is removed, unless it is the running code's.
     pub(crate) fn count_context(&self, number: i64, by: i32) {
         let mut kept = self.contexts.kept.borrow_mut();
         let Some((_, count)) = kept.get_mut(&number) else { return };
