@@ -48,5 +48,5 @@ pub use record::{
     FILE_NAME, IntervalTimes, JournalHead, KIND, Record, SCHEMA, TestPart, remove, remove_set_aside, set_aside,
 };
 pub use second::{AgentFrame, AgentSecond, MessagePiece};
-pub use timeline::{OverTime, Timeline};
+pub use timeline::{OverTime, TargetSecond, Timeline};
 pub use writer::{Journal, NoSecrets, Redact};

@@ -46,8 +46,18 @@ struct Fared {
     cores: f64,
     busiest_share: f64,
     lag_p99_ms: f64,
-    /// The target's, where it is known.
-    target_cores: Option<f64>,
+    target: Option<TargetSecond>,
+}
+
+/// What the target used in a second or two, where it is on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TargetSecond {
+    /// CPU, in cores.
+    pub cores: f64,
+    /// Share of the time that its busiest thread ran.
+    pub busiest_thread: Option<f64>,
+    /// Share of the time that this thread waited for a core.
+    pub waited: Option<f64>,
 }
 
 /// Intervals and what came in during each.
@@ -149,8 +159,8 @@ impl Timeline {
         self.scenarios = (self.reached, self.reached);
     }
 
-    /// A second of the scenarios, and the cores that the target used, where that is known.
-    pub fn tick(&mut self, tick: &Tick, target_cores: Option<f64>) {
+    /// A second of the scenarios, and what the target used, where that is known.
+    pub fn tick(&mut self, tick: &Tick, target: Option<TargetSecond>) {
         let is_empty = tick.snapshots.iter().all(Snapshot::is_empty);
         let cut = tick.cut.saturating_sub(self.began);
         // What a stuck worker left behind comes after the last cut; the moment of handing over is all that is known of
@@ -160,7 +170,7 @@ impl Timeline {
             self.scenarios.1 = end;
             self.add(end, &tick.snapshots);
             if let Some(fared) = self.fared.last_mut() {
-                *fared = Fared::of(&tick.lately, target_cores);
+                *fared = Fared::of(&tick.lately, target);
             }
         }
         self.scenarios.1 = self.reached;
@@ -255,13 +265,13 @@ impl OverTime {
 
 impl Fared {
     /// None of a coordinator, whose agents look at themselves.
-    fn of(lately: &Health, target_cores: Option<f64>) -> Option<Fared> {
+    fn of(lately: &Health, target: Option<TargetSecond>) -> Option<Fared> {
         let worst = |of: fn(&WorkerHealth) -> f64| lately.workers.iter().map(of).reduce(f64::max);
         Some(Fared {
             cores: lately.process_cores,
             busiest_share: worst(|worker| worker.cpu_share)?,
             lag_p99_ms: worst(|worker| worker.lag_p99_ms)?,
-            target_cores,
+            target,
         })
     }
 }
@@ -294,11 +304,24 @@ fn fared(fared: &[Option<Fared>], gathered: &Seconds, began: Duration, scenarios
     }
 }
 
-/// The target's column; none where nothing was measured.
+/// The target's columns; none where nothing was measured.
 fn target(name: &str, fared: &[Option<Fared>]) -> Option<TargetSeconds> {
-    let cores = |fared: &Option<Fared>| fared.as_ref().and_then(|fared| fared.target_cores).map(digits);
-    let target = TargetSeconds { name: name.to_owned(), cores: fared.iter().map(cores).collect() };
+    let column = |of: fn(TargetSecond) -> Option<f64>| {
+        let figure = |fared: &Option<Fared>| fared.as_ref().and_then(|fared| of(fared.target?)).map(digits);
+        fared.iter().map(figure).collect()
+    };
+    let target = TargetSeconds {
+        name: name.to_owned(),
+        cores: column(|target| Some(target.cores)),
+        busiest_thread: known(column(|target| target.busiest_thread)),
+        waited: known(column(|target| target.waited)),
+    };
     target.mean().is_some().then_some(target)
+}
+
+/// Nothing where the kernel told nothing.
+fn known(column: document::Column) -> document::Column {
+    if column.iter().all(Option::is_none) { Vec::new() } else { column }
 }
 
 /// To four digits: what a chart shows.

@@ -33,6 +33,7 @@ pub use errors::{ErrorCount, ErrorKind};
 pub use naming::metric::{Contains, Kind, MetricId};
 pub use naming::system_tags::{SystemTag, SystemTags};
 pub use naming::tags::TagSet;
+pub use recording::keyed::Keyed;
 pub use recording::recorder::{Recorder, Sample};
 pub use recording::sharded::Sharded;
 pub use recording::snapshot::Snapshot;

@@ -97,6 +97,23 @@ impl Errors {
         self.unanswered.iter().map(|error| error.count).sum()
     }
 
+    /// The most frequent of what went wrong with requests, as ` (connection refused)`; empty without any.
+    pub fn first(&self) -> String {
+        let unanswered = self.unanswered.first().map(|error| (error.count, error.what.clone()));
+        let answers = self.statuses(false).next().map(|answer| (answer.count, format!("status {}", answer.status)));
+        let first = unanswered.into_iter().chain(answers).max_by_key(|(count, _)| *count);
+        first.map(|(_, what)| format!(" ({what})")).unwrap_or_default()
+    }
+
+    /// Requests that the target refused: statuses 429 and 503, connections that it did not take or reset.
+    pub fn refused(&self) -> u64 {
+        let statuses = self.answers.iter().filter(|answer| !answer.expected && [429, 503].contains(&answer.status));
+        let statuses: u64 = statuses.map(|answer| answer.count).sum();
+        let is_refusal = |what: &str| what.contains("connection refused") || what.contains("connection reset");
+        let connections = self.unanswered.iter().filter(|error| is_refusal(&error.what));
+        statuses + connections.map(|error| error.count).sum::<u64>()
+    }
+
     /// Answers with a status from 400 on that the script does not expect.
     pub fn unexpected_answers(&self) -> u64 {
         self.statuses(false).map(|answer| answer.count).sum()

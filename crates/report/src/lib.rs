@@ -4,6 +4,7 @@
 //! number formats are those of k6 2.2, so that people and tools which read its summaries can read these; where we
 //! differ on purpose the reason is at the place.
 
+pub mod capacity;
 pub mod ci;
 pub mod compare;
 pub mod confidence;
@@ -17,6 +18,7 @@ pub mod history;
 pub mod html;
 mod input;
 mod junit;
+pub mod limit;
 pub mod machine;
 mod markdown;
 pub mod matrix;

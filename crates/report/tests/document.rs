@@ -82,7 +82,12 @@ fn generator_seconds() -> GeneratorSeconds {
         busiest_share: vec![Some(0.25), None],
         lag_p99_ms: vec![Some(0.1), None],
         planned_per_second: vec![Some(50.0), Some(5.0)],
-        target: Some(TargetSeconds { name: "nginx at port 8080".into(), cores: vec![Some(1.25), None] }),
+        target: Some(TargetSeconds {
+            name: "nginx at port 8080".into(),
+            cores: vec![Some(1.25), None],
+            busiest_thread: vec![Some(0.5), None],
+            waited: vec![Some(0.25), None],
+        }),
     }
 }
 

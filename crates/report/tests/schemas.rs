@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use onrush_report::capacity::CapacityAnswer;
 use onrush_report::compare::render::ComparisonAnswer;
 use onrush_report::history::HistoryAnswer;
 use onrush_report::matrix::table::{Grid, RunLine, Tables};
@@ -22,6 +23,7 @@ fn holds<T: JsonSchema>(name: &str) {
 
 #[test]
 fn the_schemas_of_answers_are_the_committed_ones() {
+    holds::<CapacityAnswer>("capacity-1.json");
     holds::<ComparisonAnswer>("comparison-1.json");
     holds::<HistoryAnswer>("history-1.json");
     holds::<Tables>("tables-1.json");

@@ -247,7 +247,9 @@ impl JournalWatch {
     fn judge(&self, disk: &Disk, files: &Files, world: &World) -> Result<(), String> {
         let totals = self.totals.as_deref();
         if files.disk_bytes.is_some() {
-            return check_journal(disk.folder(), &Expected { totals, is_damaged: self.is_broken });
+            // A disk that is full where a frame ends leaves nothing that is not whole.
+            let length = std::fs::metadata(disk.folder().join(FILE_NAME)).map_or(0, |metadata| metadata.len());
+            return check_journal(disk.folder(), &Expected { totals, is_damaged: length > self.length });
         }
         let Some(next) = self.next_length else {
             return check_journal(disk.folder(), &Expected { totals, is_damaged: false });

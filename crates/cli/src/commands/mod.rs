@@ -2,10 +2,12 @@
 
 mod agent;
 mod archive;
+mod capacity;
 mod compare;
 mod completion;
 pub(crate) mod convert;
 mod fleet;
+mod groups;
 mod history;
 mod inspect;
 mod k8s;
@@ -48,6 +50,13 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if let Some(message) = of_k6::refusal(&name) {
         return told(Failure::new(ExitCode::Generic, message));
     }
+    if name == "capacity" {
+        // It has all flags of `run` among its own.
+        return match capacity::CapacityFlags::read(arguments.get(2..).unwrap_or_default()) {
+            Ok(flags) => capacity::main(&flags).unwrap_or_else(told),
+            Err(error) => refused(suggesting(&name, error)),
+        };
+    }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return refused(suggesting(&name, error)),
@@ -63,7 +72,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("serve", matches)) => serve::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
-        Some((matrix::guard::COMMAND, matches)) => Ok(matrix::guard::main(matches.get_one("scratch"))),
+        Some((groups::guard::COMMAND, matches)) => Ok(groups::guard::main(matches.get_one("scratch"))),
         Some(("mcp", matches)) => mcp::main(matches),
         Some(("archive", matches)) => archive::main(matches),
         Some(("inspect", matches)) => inspect::main(matches),
@@ -105,13 +114,14 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(flags::run_command().after_help(quick::HELP))
         .subcommand(quick::curl_command())
+        .subcommand(capacity::command())
         .subcommand(report::command())
         .subcommand(history::command())
         .subcommand(agent::command())
         .subcommand(serve::command())
         .subcommand(matrix::command())
         .subcommand(table::command())
-        .subcommand(matrix::guard::command())
+        .subcommand(groups::guard::command())
         .subcommand(compare::command())
         .subcommand(convert::command())
         .subcommand(record::command())

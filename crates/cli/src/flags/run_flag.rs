@@ -47,6 +47,13 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         ..run_flag("scenario", None, Some("NAME[,NAME]"), "Run these scenarios of the script alone; repeat for more")
     },
     run_flag("once", None, None, "Run each scenario once: one user, one iteration, at once"),
+    run_flag(
+        "hold",
+        None,
+        Some("LOAD"),
+        "One steady load in place of the script's shape: rate=250/s,time=20s or users=40,time=20s, for all scenarios \
+         together in their proportions; ready=N and most=N are the users of a rate; thresholds do not end the test",
+    ),
     RunFlag { short: Some('c'), ..run_flag("config", Some("K6_CONFIG"), Some("FILE"), "JSON file with options") },
     RunFlag {
         repeat: true,

@@ -37,6 +37,13 @@ pub const ANSWERS: &[Answer] = &[
     answer("run", "onrush run --save DIR", "result-2.json", "the whole result, in DIR/result.json"),
     answer("report", "onrush report DIR --json", "digest-1.json", "the same digest of a saved result"),
     answer("compare", "onrush compare A B --json", "comparison-1.json", "what changed, with the values of each pair"),
+    answer(
+        "capacity",
+        "onrush capacity SCRIPT --json",
+        "capacity-1.json",
+        "the highest load that is held, with its interval, its limit and the curve; with `--save DIR` in \
+         DIR/capacity.json",
+    ),
     answer("history", "onrush history DIR --json", "history-1.json", "measures over the runs, and where levels change"),
     answer("matrix", "onrush matrix PLAN", "matrix-2.json", "the whole result of a matrix, in a file"),
     answer("matrix", "onrush matrix PLAN --json", "tables-1.json", "its tables, at the end"),

@@ -6,6 +6,7 @@ mod api;
 mod archive;
 mod bad_input;
 mod budgets;
+mod capacity;
 mod capture;
 mod causes;
 mod ci;

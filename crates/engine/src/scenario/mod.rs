@@ -2,13 +2,14 @@
 //!
 //! `config` holds them after reading and checking, `reading` and `fields` read JSON with messages that name the
 //! scenario and the field, `writing` makes the JSON of them, `executor_kind` has the names of executors, `shortcut`
-//! makes scenarios of `vus`, `duration`, `iterations` and `stages`, `selection` chooses among them, `spacing` and
-//! `trace` are about when starts come. Nothing here knows of segments; of workers only how what all of them share is
-//! split.
+//! makes scenarios of `vus`, `duration`, `iterations` and `stages`, `selection` chooses among them, `hold` gives them a
+//! steady load, `spacing` and `trace` are about when starts come. Nothing here knows of segments; of workers only how
+//! what all of them share is split.
 
 mod config;
 mod executor_kind;
 mod fields;
+mod hold;
 mod reading;
 mod selection;
 mod shortcut;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 pub use config::{Executor, Scenario, Scenarios, Stage};
 pub use fields::ConfigError;
+pub use hold::{HeldLoad, Hold};
 pub use selection::Selection;
 pub use shortcut::{Derived, Shortcuts};
 pub use spacing::{Spacing, Speed};

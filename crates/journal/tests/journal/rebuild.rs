@@ -11,8 +11,8 @@ use engine::scenario::Scenarios;
 use engine::{Health, Tick};
 use metrics::{ErrorKind, Recorder, Registry, Shard, Snapshot, TagSet, builtin};
 use onrush_journal::{
-    FILE_NAME, IntervalTimes, Journal, JournalHead, JournalReader, MergedTest, NoSecrets, Record, Redact, TestPart,
-    Timeline, rebuild, remove, remove_set_aside, set_aside, setup_of,
+    FILE_NAME, IntervalTimes, Journal, JournalHead, JournalReader, MergedTest, NoSecrets, Record, Redact, TargetSecond,
+    TestPart, Timeline, rebuild, remove, remove_set_aside, set_aside, setup_of,
 };
 use report::document::{GeneratorSeconds, Points, TargetSeconds};
 use serde_json::{Value, json};
@@ -57,6 +57,7 @@ impl Run {
 
     fn tick(&mut self, now: Duration, cut: Duration, snapshots: Vec<Snapshot>, lately: Health, target: Option<f64>) {
         let [now, cut] = [now, cut].map(|time| BEGAN + time);
+        let target = target.map(|cores| TargetSecond { cores, ..Default::default() });
         self.timeline.tick(&Tick { now, cut, elapsed: now, snapshots, is_last: false, lately }, target);
     }
 
@@ -374,7 +375,11 @@ fn the_generator_stands_beside_the_seconds() {
         busiest_share: vec![None, Some(0.5), None, Some(0.3333)],
         lag_p99_ms: vec![None, Some(5.0), None, Some(3.333)],
         planned_per_second: vec![None, Some(1.5), Some(1.5), Some(0.75)],
-        target: Some(TargetSeconds { name: "the target".to_owned(), cores: vec![None, Some(0.1235), None, None] }),
+        target: Some(TargetSeconds {
+            name: "the target".to_owned(),
+            cores: vec![None, Some(0.1235), None, None],
+            ..Default::default()
+        }),
     };
     assert_eq!(over_time.generator, Some(generator));
     assert!(over_time.requests.is_some());
@@ -396,9 +401,8 @@ fn nothing_of_the_generator_where_nothing_was_seen_or_nobody_keeps_it() {
     for metric in [builtin::ITERATIONS, builtin::DATA_SENT, builtin::VUS] {
         recorder.add(recorder.series(metric, &TagSet::empty()), 1.0, 0);
     }
-    let (now, snapshots) = (BEGAN + SECOND, vec![recorder.take()]);
-    let lately = fared(&[0.5], 0.5);
-    timeline.tick(&Tick { now, cut: now, elapsed: SECOND, snapshots, is_last: true, lately }, Some(1.0));
+    let (now, snapshots, lately) = (BEGAN + SECOND, vec![recorder.take()], fared(&[0.5], 0.5));
+    timeline.tick(&Tick { now, cut: now, elapsed: SECOND, snapshots, is_last: true, lately }, Some(Default::default()));
     let over_time = timeline.finish(plan().iter(), Some("the target"));
     assert_eq!((over_time.generator, over_time.requests.is_none()), (None, true));
     let names: Vec<&str> = over_time.seconds.series.iter().map(|series| series.name.as_str()).collect();

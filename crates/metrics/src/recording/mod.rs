@@ -2,6 +2,7 @@
 
 pub mod batches;
 pub(crate) mod cell;
+pub(crate) mod keyed;
 pub(crate) mod lookup;
 pub mod recorder;
 pub(crate) mod sharded;

@@ -32,14 +32,29 @@ pub struct TargetSeconds {
     pub name: String,
     /// CPU that it used, with the processes that it had started, in cores.
     pub cores: Column,
+    /// Share of the time that its busiest thread ran; empty of an older result.
+    #[serde(default, skip_serializing_if = "Column::is_empty")]
+    pub busiest_thread: Column,
+    /// Share of the time that this thread was ready to run and had no core; empty of an older result.
+    #[serde(default, skip_serializing_if = "Column::is_empty")]
+    pub waited: Column,
 }
 
 impl TargetSeconds {
     /// The mean; none where nothing was measured.
     pub fn mean(&self) -> Option<f64> {
-        let known = || self.cores.iter().flatten();
-        (known().count() > 0).then(|| known().sum::<f64>() / known().count() as f64)
+        mean(&self.cores)
     }
+
+    /// The means of its busiest thread: shares of the time that it ran, and that it waited for a core.
+    pub fn mean_of_busiest(&self) -> (Option<f64>, Option<f64>) {
+        (mean(&self.busiest_thread), mean(&self.waited))
+    }
+}
+
+fn mean(column: &Column) -> Option<f64> {
+    let known = || column.iter().flatten();
+    (known().count() > 0).then(|| known().sum::<f64>() / known().count() as f64)
 }
 
 impl GeneratorSeconds {
@@ -47,7 +62,9 @@ impl GeneratorSeconds {
     pub(super) fn contradiction(&self, expected: usize) -> Option<String> {
         let columns = [&self.cores, &self.busiest_share, &self.lag_p99_ms, &self.planned_per_second];
         let of_target = self.target.iter().map(|target| &target.cores);
-        let is_odd = columns.into_iter().chain(of_target).any(|column| column.len() != expected);
+        let newer = self.target.iter().flat_map(|target| [&target.busiest_thread, &target.waited]);
+        let newer = newer.filter(|column| !column.is_empty());
+        let is_odd = columns.into_iter().chain(of_target).chain(newer).any(|column| column.len() != expected);
         is_odd.then(|| format!("generator_seconds has a column that is not {expected} intervals long"))
     }
 

@@ -95,7 +95,7 @@ fn inflation(blocks: usize, seconds: &[f64]) -> f64 {
 }
 
 /// From one second to the next, corrected for the length of the series; 0 for none.
-pub(super) fn correlation(seconds: &[f64]) -> f64 {
+pub(crate) fn correlation(seconds: &[f64]) -> f64 {
     let n = seconds.len() as f64;
     let mean = seconds.iter().sum::<f64>() / n.max(1.0);
     let squares: f64 = seconds.iter().map(|second| (second - mean).powi(2)).sum();

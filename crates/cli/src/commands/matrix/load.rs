@@ -15,12 +15,12 @@ use report::matrix::figures::{self, Figures};
 use report::matrix::parts::{Amount, BodySpec, LoadKind, LoadSpec, Part};
 use report::matrix::plan::Plan;
 
-use super::guard::Guard;
-use super::interruption;
-use super::process::{Group, wait_for};
 use super::script;
 use super::server::{Places, Running, plan_command, told};
 use crate::ci;
+use crate::commands::groups::guard::Guard;
+use crate::commands::groups::interruption;
+use crate::commands::groups::process::{Group, wait_for};
 use crate::process::machine::{self, Moment};
 
 /// What a load that is not measured is called in the names of its files.

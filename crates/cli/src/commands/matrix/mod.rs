@@ -3,12 +3,9 @@
 //! From top to bottom: plan, order, guard, setup, runs, teardown, tables, exit code. Servers and loads are processes of
 //! their own; whatever becomes of this one, the guard ends them.
 
-pub mod guard;
-mod interruption;
 mod load;
 mod overrides;
 mod port;
-mod process;
 mod read;
 mod runner;
 mod script;
@@ -29,11 +26,12 @@ use report::matrix::parts::Amount;
 use report::matrix::plan::{Plan, PlanError};
 use units::show::{about, counted};
 
-use self::guard::Guard;
 use self::runner::Runner;
 use self::server::Places;
 use self::show::Show;
 use self::store::Store;
+use crate::commands::groups::guard::Guard;
+use crate::commands::groups::{interruption, process};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::json_answer::{self, MatrixOrder, OrderTurn};

@@ -11,14 +11,14 @@ use report::matrix::document::{Outcome, RunRecord, Timing};
 use report::matrix::order::Turn;
 use report::matrix::server_stats::ServerStats;
 
-use super::guard::Guard;
-use super::interruption;
 use super::load::{Failed, Invalid, Load, Measured};
-use super::process::{shell, wait_for};
 use super::server::{self, Places, Running};
 use super::show::Show;
 use super::stats;
 use super::store::Store;
+use crate::commands::groups::guard::Guard;
+use crate::commands::groups::interruption;
+use crate::commands::groups::process::{shell, wait_for};
 use crate::failure::Failure;
 use crate::log::rfc3339_ms_now;
 

@@ -16,10 +16,10 @@ use report::matrix::cells::Cell;
 use report::matrix::parts::{Names, Part, ServerKind, ServerSpec};
 use report::matrix::plan::{self, Serve, Stats};
 
-use super::guard::Guard;
-use super::interruption;
 use super::port::must_be_free;
-use super::process::{Group, wait_for};
+use crate::commands::groups::guard::Guard;
+use crate::commands::groups::interruption;
+use crate::commands::groups::process::{Group, wait_for};
 
 /// How long a server may take to be ready unless the plan says.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -9,10 +9,10 @@ use std::time::Duration;
 use report::matrix::plan::{Command, Stats};
 use report::matrix::server_stats::{self, Reading};
 
-use super::guard::Guard;
 use super::load::Load;
-use super::process::to_its_end;
 use super::server::{Running, ask, plan_command, told};
+use crate::commands::groups::guard::Guard;
+use crate::commands::groups::process::to_its_end;
 
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(10);

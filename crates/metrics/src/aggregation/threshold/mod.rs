@@ -10,6 +10,7 @@ mod spec;
 
 pub use evaluate::{Moment, Standing, Thresholds, Verdict};
 pub use parse::{Aggregation, Expression, Operator, ParseError, parse};
+pub(crate) use spec::split_key;
 pub use spec::{ThresholdError, ThresholdSpec, ThresholdSpecs};
 
 use crate::naming::metric::MetricId;

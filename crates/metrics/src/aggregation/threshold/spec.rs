@@ -107,7 +107,7 @@ pub(crate) fn resolve(
 }
 
 /// `name` or `name{filter}`.
-fn split_key(key: &str) -> Result<(&str, Option<TagFilter>), ThresholdError> {
+pub(crate) fn split_key(key: &str) -> Result<(&str, Option<TagFilter>), ThresholdError> {
     let fail = |span: Range<usize>, message: String| {
         Err(ThresholdError { metric: key.to_owned(), source: key.to_owned(), span, message })
     };

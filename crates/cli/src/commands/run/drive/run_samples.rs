@@ -38,8 +38,8 @@ impl RunSamples {
 
     /// Adds a second of the scenarios to the series. `port`: the only one of this machine that requests went to.
     pub fn tick(&mut self, tick: &Tick, port: Option<u16>) {
-        let target_cores = self.target.as_mut().and_then(|target| target.look(port));
-        self.timeline.iter_mut().for_each(|timeline| timeline.tick(tick, target_cores));
+        let target = self.target.as_mut().and_then(|target| target.look(port));
+        self.timeline.iter_mut().for_each(|timeline| timeline.tick(tick, target));
     }
 
     /// Adds an interval of a journal.

@@ -5,9 +5,11 @@
 //! nobody knows which is meant: then nothing is said. Only runs that are saved look; the processes are looked up once,
 //! and again when they have ended.
 
-use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use journal::TargetSecond;
 
 use crate::process::listening;
 
@@ -44,7 +46,19 @@ enum Clock {
 struct CpuMark {
     at: Instant,
     used: Vec<Option<Duration>>,
+    threads: BTreeMap<PathBuf, ThreadMark>,
 }
+
+/// What a thread has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ThreadMark {
+    ran: Duration,
+    /// Ready to run, without a core.
+    waited: Duration,
+}
+
+/// A target with more threads has none that is alone its limit, and reading them would take time.
+const MOST_THREADS: usize = 256;
 
 impl TargetCpu {
     /// `is_own`: `--serve` started it.
@@ -57,27 +71,56 @@ impl TargetCpu {
         self.found.as_ref().map(|found| &*found.name)
     }
 
-    /// Cores used since the last look but one. `port`: the only one of this machine that requests went to.
-    pub fn look(&mut self, port: Option<u16>) -> Option<f64> {
+    /// What it used since the last look but one. `port`: the only one of this machine that requests went to.
+    pub fn look(&mut self, port: Option<u16>) -> Option<TargetSecond> {
         if self.found.is_none() {
             self.found = if self.is_own { own() } else { port.and_then(at_port) };
         }
-        let mark = CpuMark { at: Instant::now(), used: self.found.as_ref()?.clocks.iter().map(Clock::read).collect() };
+        let clocks = &self.found.as_ref()?.clocks;
+        let mark = CpuMark {
+            at: Instant::now(),
+            used: clocks.iter().map(Clock::read).collect(),
+            threads: clocks.iter().flat_map(Clock::threads).take(MOST_THREADS + 1).collect(),
+        };
         if mark.used.iter().all(Option::is_none) {
             // It has ended, and may have been started again.
             (self.found, self.marks) = (None, VecDeque::new());
             return None;
         }
-        let cores = self.marks.front().map(|before| mark.cores_since(before));
+        let used = self.marks.front().map(|before| mark.since(before));
         self.marks.push_back(mark);
         while self.marks.len() > 2 {
             self.marks.pop_front();
         }
-        cores
+        used
     }
 }
 
 impl CpuMark {
+    fn since(&self, before: &CpuMark) -> TargetSecond {
+        let busiest = self.busiest_since(before);
+        TargetSecond {
+            cores: self.cores_since(before),
+            busiest_thread: busiest.map(|(ran, _)| ran),
+            waited: busiest.map(|(_, waited)| waited),
+        }
+    }
+
+    /// Of the thread that ran the most, or would have, the shares of the time that it ran and that it waited for a
+    /// core.
+    fn busiest_since(&self, before: &CpuMark) -> Option<(f64, f64)> {
+        if self.threads.len() > MOST_THREADS {
+            return None;
+        }
+        let time = (self.at - before.at).as_secs_f64().max(1e-3);
+        let shares = self.threads.iter().filter_map(|(path, now)| {
+            let then = before.threads.get(path)?;
+            let share = |now: Duration, then: Duration| now.saturating_sub(then).as_secs_f64() / time;
+            Some((share(now.ran, then.ran), share(now.waited, then.waited)))
+        });
+        shares.max_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)))
+    }
+
     /// Of the parts that there were at both moments.
     fn cores_since(&self, before: &CpuMark) -> f64 {
         debug_assert_eq!(before.used.len(), self.used.len(), "both marks are of the same clocks");
@@ -89,7 +132,28 @@ impl CpuMark {
     }
 }
 
+impl ThreadMark {
+    /// The first two numbers of `schedstat`: nanoseconds.
+    fn read(path: &Path) -> Option<ThreadMark> {
+        let text = std::fs::read_to_string(path).ok()?;
+        let mut numbers = text.split_whitespace().map(|number| number.parse().ok().map(Duration::from_nanos));
+        Some(ThreadMark { ran: numbers.next()??, waited: numbers.next()?? })
+    }
+}
+
 impl Clock {
+    /// Of each thread what it has done.
+    fn threads(&self) -> Vec<(PathBuf, ThreadMark)> {
+        let paths = match self {
+            Clock::Thread(path) => vec![path.clone()],
+            Clock::Process(path) => {
+                let tasks = path.parent().and_then(|folder| std::fs::read_dir(folder.join("task")).ok());
+                tasks.into_iter().flatten().flatten().map(|task| task.path().join("schedstat")).collect()
+            }
+        };
+        paths.into_iter().filter_map(|path| ThreadMark::read(&path).map(|mark| (path, mark))).collect()
+    }
+
     fn read(&self) -> Option<Duration> {
         match self {
             Clock::Thread(path) => {
@@ -166,9 +230,23 @@ mod tests {
     #[test]
     fn a_part_counts_when_it_was_there_before() {
         let (at, second) = (Instant::now(), |n| Some(Duration::from_secs(n)));
-        let before = CpuMark { at, used: vec![second(1), None, second(5)] };
-        let after = CpuMark { at: at + Duration::from_secs(2), used: vec![second(2), second(9), None] };
-        assert_eq!(after.cores_since(&before), 0.5);
+        let thread = |ran: u64, waited: u64| ThreadMark {
+            ran: Duration::from_millis(ran),
+            waited: Duration::from_millis(waited),
+        };
+        let threads = |marks: [(&str, ThreadMark); 2]| marks.map(|(name, mark)| (PathBuf::from(name), mark)).into();
+        let before = CpuMark {
+            at,
+            used: vec![second(1), None, second(5)],
+            threads: threads([("a", thread(100, 0)), ("b", thread(0, 50))]),
+        };
+        let after = CpuMark {
+            at: at + Duration::from_secs(2),
+            used: vec![second(2), second(9), None],
+            threads: threads([("a", thread(1100, 0)), ("b", thread(600, 850))]),
+        };
+        let expected = TargetSecond { cores: 0.5, busiest_thread: Some(0.3), waited: Some(0.4) };
+        assert_eq!(after.since(&before), expected, "b was ready to run for longer than a");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use engine::scenario::Selection;
+use engine::scenario::{Hold, Selection};
 use report::SummaryMode;
 use script::log::Level;
 use script::options::parse_switch;
@@ -100,6 +100,8 @@ pub struct LoadFlags {
     pub is_offline: bool,
     /// `--scenario` and `--once`.
     pub selection: Selection,
+    /// `--hold`: a steady load.
+    pub hold: Option<Hold>,
 }
 
 /// What is shown and logged.
@@ -264,6 +266,7 @@ impl LoadFlags {
             lingers: source.switch("linger", false)?,
             is_offline: source.switch("offline", false)?,
             selection: selection_flags::read(source)?,
+            hold: selection_flags::hold(source)?,
         })
     }
 }

@@ -56,6 +56,9 @@ pub fn plan(
     let mut derived = options.execution.clone().derive().map_err(config_failure)?;
     derived.scenarios = flags.load.selection.of(derived.scenarios).map_err(config_failure)?;
     derived.scenarios.read_traces(|file| script.program.read_beside(file)).map_err(config_failure)?;
+    if let Some(hold) = &flags.load.hold {
+        derived.scenarios = hold.of(derived.scenarios).map_err(config_failure)?;
+    }
     derived.warnings.iter().for_each(|warning| log.write(Level::Warning, warning, &[]));
     let wanted = derived.scenarios.iter().map(|scenario| (scenario.name.as_str(), scenario.exec.as_str()));
     script.program.check_functions(wanted).map_err(script_failure)?;
@@ -74,6 +77,11 @@ pub fn plan(
     let plan = Plan::new(scenarios, &stripes, workers).map_err(config_failure)?;
     limits::add_thresholds(&mut options.thresholds, &flags.verdict.thresholds)
         .map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
+    if flags.load.hold.is_some() {
+        // Who holds a load wants to see what becomes of it.
+        let all = options.thresholds.iter_mut().flat_map(|specs| specs.values_mut()).flatten();
+        all.for_each(|spec| spec.abort_on_fail = false);
+    }
     let thresholds = match (&options.thresholds, flags.verdict.no_thresholds) {
         (Some(specs), false) => Thresholds::resolve(&masked(specs, &options.url_mask()), registry)
             .map_err(|error| Failure::new(ExitCode::InvalidConfig, error.to_string()))?,

@@ -1,6 +1,6 @@
-//! `--scenario` and `--once`: what of a script runs.
+//! `--scenario`, `--once` and `--hold`: what of a script runs, and under which load.
 
-use engine::scenario::Selection;
+use engine::scenario::{Hold, Selection};
 
 use crate::commands::run::start::flag_source::{FlagSource, generic};
 use crate::failure::Failure;
@@ -13,4 +13,10 @@ pub fn read(source: &FlagSource<'_>) -> Result<Selection, Failure> {
         true => Err(generic(String::from("--scenario: found an empty name, expected names of scenarios, as in a,b"))),
         false => Ok(Selection { names, is_once: source.switch("once", false)? }),
     }
+}
+
+/// The load in place of the script's shape.
+pub fn hold(source: &FlagSource<'_>) -> Result<Option<Hold>, Failure> {
+    let hold = source.text("hold").map(|text| Hold::read(&text)).transpose();
+    hold.map_err(|problem| generic(format!("--hold: {problem}")))
 }

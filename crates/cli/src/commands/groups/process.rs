@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 
 use report::matrix::document::Usage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open, waitid,
+};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::guard::{GRACE, Guard};
@@ -99,6 +101,11 @@ impl Group {
     /// Its last lines.
     pub fn last_lines(&self) -> Vec<String> {
         last_lines(&self.output())
+    }
+
+    /// Asks its first process to end, which ends the others in its own way.
+    pub fn ask_to_end(&self) {
+        let _ = kill_process(self.pid, Signal::TERM);
     }
 
     /// Ends the group: TERM, and KILL for what is left after a grace.

@@ -1,0 +1,319 @@
+//! Who was the limit of a run: the generator, its users, the link, connections, the target, a shared machine, or none.
+//!
+//! Pure: facts come in, a name with its evidence comes out. What the verdict found about the generator is asked first,
+//! because then nothing else can be told. Where the facts fit two limits the answer is that it cannot be decided, with
+//! both names: a wrong name costs a day, an open question a look at `top`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::show::{percent, time};
+
+use crate::document::{Finding, Severity};
+
+/// What can be the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitName {
+    /// Onrush itself: its CPU, or what held it up.
+    Generator,
+    /// All virtual users were busy waiting: more of them would have made more load.
+    Users,
+    /// The link that the option `network` gives each user.
+    Link,
+    /// Local ports or file descriptors for connections.
+    Connections,
+    /// The target's CPU.
+    TargetCpu,
+    /// The target's answers wait for something that is not its CPU: a pool, a lock, what stands behind it.
+    TargetQueue,
+    /// The target refuses: connections, or answers such as 429 and 503.
+    TargetRefuses,
+    /// Generator, target or others shared processors.
+    Machine,
+    /// The plan: what was asked for was made and answered.
+    Nothing,
+    /// Two of these, which the facts do not tell apart.
+    Undecidable,
+}
+
+impl LimitName {
+    /// As an answer ends.
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            LimitName::Generator => "the generator was the limit",
+            LimitName::Users => "the virtual users are the limit",
+            LimitName::Link => "the link is the limit",
+            LimitName::Connections => "connections of the generator's machine are the limit",
+            LimitName::TargetCpu => "its CPU is the limit",
+            LimitName::TargetQueue => "a queue in it, not its CPU, is the limit",
+            LimitName::TargetRefuses => "beyond, it refuses",
+            LimitName::Machine => "the shared machine is the limit",
+            LimitName::Nothing => "nothing but the plan was the limit",
+            LimitName::Undecidable => "what the limit is cannot be decided",
+        }
+    }
+
+    /// In front of what shows it.
+    pub const fn title(self) -> &'static str {
+        match self {
+            LimitName::Generator => "the generator",
+            LimitName::Users => "the virtual users",
+            LimitName::Link => "the link",
+            LimitName::Connections => "connections of the generator's machine",
+            LimitName::TargetCpu => "the target's CPU",
+            LimitName::TargetQueue => "a queue in the target",
+            LimitName::TargetRefuses => "the target refuses",
+            LimitName::Machine => "the shared machine",
+            LimitName::Nothing => "nothing but the plan",
+            LimitName::Undecidable => "undecidable",
+        }
+    }
+}
+
+/// The limit of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunLimit {
+    /// What it is.
+    pub name: LimitName,
+    /// Of an undecidable one, those that it may be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<LimitName>,
+    /// What shows it, in one line.
+    pub evidence: String,
+}
+
+/// What a limit is told by.
+#[derive(Clone, Debug, Default)]
+pub struct LimitFacts<'a> {
+    /// What the verdict on the generator found.
+    pub findings: &'a [Finding],
+    /// The target's use of CPU, where it runs here.
+    pub target: Option<TargetUse>,
+    /// HTTP requests made.
+    pub requests: f64,
+    /// Those that the target refused: connections refused or reset, statuses 429 and 503.
+    pub refused: f64,
+    /// Iterations that an arrival rate planned, and those that ended; none without one.
+    pub planned: Option<(f64, f64)>,
+    /// Users that start again when they have ended; none without them.
+    pub closed: Option<ClosedUse>,
+    /// The most used of the users' links, as a share of its bandwidth.
+    pub link: Option<f64>,
+    /// The median of a request at a light load and at this one, in ms.
+    pub slower: Option<(f64, f64)>,
+}
+
+/// CPU of the target.
+#[derive(Clone, Debug, Default)]
+pub struct TargetUse {
+    /// Whose it is.
+    pub name: String,
+    /// CPU, in cores.
+    pub cores: f64,
+    /// Share of the time that its busiest thread ran.
+    pub busiest: Option<f64>,
+    /// Share of the time that this thread waited for a core.
+    pub waited: Option<f64>,
+}
+
+/// What users did who begin again when they have ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClosedUse {
+    /// How many users.
+    pub users: f64,
+    /// Share of their time that they waited for answers.
+    pub waiting: f64,
+}
+
+/// A thread that runs so much of the time is the limit.
+const FULL: f64 = 0.9;
+/// Below this nobody can say that CPU was short.
+const FREE: f64 = 0.75;
+/// A thread that waits so much for a core has to share it.
+const SHARED: f64 = 0.1;
+/// From this share of refusals on, they are the limit.
+const NOTABLE: f64 = 0.01;
+/// Users that wait so much of their time are all busy.
+const BUSY: f64 = 0.9;
+/// Answers that take so many times as long as at a light load stand in a queue.
+const QUEUED: f64 = 2.0;
+/// Causes of a verdict that are others' use of the machine.
+const OF_MACHINE: [&str; 3] = ["run_queue", "steal", "shared_core"];
+/// Causes about connections.
+const OF_CONNECTIONS: [&str; 2] = ["files_exhausted", "ports_exhausted"];
+/// Causes that are the target's or the plan's doing, or touch no rate.
+const NOT_THE_GENERATOR: [&str; 5] =
+    ["users_exhausted", "too_few_samples", "clock_stepped", "output_backpressure", "generator_bias"];
+
+/// Names the limit.
+pub fn limit(facts: &LimitFacts<'_>) -> RunLimit {
+    let named = |name: LimitName, evidence: String| RunLimit { name, between: Vec::new(), evidence };
+    let invalid = |finding: &&Finding| finding.severity == Severity::Invalid;
+    let found = |causes: &[&str]| facts.findings.iter().find(|finding| causes.contains(&finding.cause.as_str()));
+    if let Some(finding) = found(&OF_CONNECTIONS).filter(invalid) {
+        return named(LimitName::Connections, finding.text.clone());
+    }
+    if let Some(finding) = found(&OF_MACHINE).filter(invalid) {
+        return named(LimitName::Machine, finding.text.clone());
+    }
+    let of_generator = facts.findings.iter().filter(invalid);
+    let of_generator = of_generator.filter(|finding| !NOT_THE_GENERATOR.contains(&finding.cause.as_str()));
+    if let Some(finding) = of_generator.into_iter().next() {
+        return named(LimitName::Generator, finding.text.clone());
+    }
+    if let Some(share) = facts.link.filter(|share| *share >= FULL) {
+        let evidence = format!("a user's link carried {} of its bandwidth", percent(share, 0));
+        return named(LimitName::Link, evidence);
+    }
+    if facts.refused >= NOTABLE * facts.requests.max(1.0) {
+        let share = percent(facts.refused / facts.requests.max(1.0), 1);
+        return named(LimitName::TargetRefuses, format!("{share} of the requests were refused"));
+    }
+    of_target(facts).unwrap_or_else(|| of_load(facts))
+}
+
+/// By the target's CPU.
+fn of_target(facts: &LimitFacts<'_>) -> Option<RunLimit> {
+    let target = facts.target.as_ref()?;
+    let (busiest, waited) = (target.busiest?, target.waited.unwrap_or_default());
+    let used =
+        format!("{} used {:.2} cores, its busiest thread {} of one", target.name, target.cores, percent(busiest, 0));
+    if waited >= SHARED && busiest + waited >= FULL {
+        let evidence = format!("{used}, and waited for one {} of the time", percent(waited, 0));
+        return Some(RunLimit { name: LimitName::Machine, between: Vec::new(), evidence });
+    }
+    (busiest >= FULL).then(|| RunLimit { name: LimitName::TargetCpu, between: Vec::new(), evidence: used })
+}
+
+/// By what became of the load.
+fn of_load(facts: &LimitFacts<'_>) -> RunLimit {
+    let queued = facts.slower.filter(|(light, now)| *now >= QUEUED * light && *now >= light + 1.0);
+    let is_behind = facts.planned.is_some_and(|(planned, ended)| ended < planned * (1.0 - NOTABLE));
+    let all_busy = facts.closed.filter(|closed| closed.waiting >= BUSY);
+    let cpu = facts.target.as_ref().and_then(|target| target.busiest);
+    let slower =
+        queued.map(|(light, now)| format!("a median of {} where a light load sees {}", time(now), time(light)));
+    let is_limited = is_behind || all_busy.is_some() || queued.is_some();
+    if !is_limited {
+        let evidence = String::from("what was planned was started and answered");
+        return RunLimit { name: LimitName::Nothing, between: Vec::new(), evidence };
+    }
+    let users = all_busy.map(|closed| {
+        format!("{} users waited for answers {} of their time", closed.users, percent(closed.waiting, 0))
+    });
+    let behind = facts
+        .planned
+        .filter(|_| is_behind)
+        .map(|(planned, ended)| format!("{} of the planned iterations ended", percent(ended / planned.max(1.0), 1)));
+    let idle = cpu
+        .filter(|busiest| *busiest < FREE)
+        .map(|busiest| format!("its busiest thread used {} of a core", percent(busiest, 0)));
+    let evidence: Vec<String> = [behind, users, slower, idle.clone()].into_iter().flatten().collect();
+    let evidence = evidence.join("; ");
+    let is_queue = queued.is_some() || is_behind;
+    let (name, between) = match (is_queue, all_busy.is_some(), idle.is_some()) {
+        (true, _, true) => (LimitName::TargetQueue, vec![]),
+        (true, _, false) => (LimitName::Undecidable, vec![LimitName::TargetCpu, LimitName::TargetQueue]),
+        // Not slower than at a light load: more users would make more.
+        (false, true, _) if facts.slower.is_some() => (LimitName::Users, vec![]),
+        (false, ..) => (LimitName::Undecidable, vec![LimitName::Users, LimitName::TargetQueue]),
+    };
+    RunLimit { name, between, evidence }
+}
+
+impl RunLimit {
+    /// In one line: the name, and what shows it.
+    pub fn line(&self) -> String {
+        let between: Vec<&str> = self.between.iter().map(|name| name.title()).collect();
+        match self.name {
+            LimitName::Undecidable => format!("undecidable between {}: {}", between.join(" and "), self.evidence),
+            name => format!("{}: {}", name.title(), self.evidence),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(cause: &str, severity: Severity) -> Finding {
+        Finding {
+            cause: cause.to_owned(),
+            title: cause.to_owned(),
+            severity,
+            figure: String::new(),
+            text: format!("because of {cause}"),
+            advice: String::new(),
+        }
+    }
+
+    fn target(busiest: f64, waited: f64) -> Option<TargetUse> {
+        let name = String::from("nginx at port 80");
+        Some(TargetUse { name, cores: busiest, busiest: Some(busiest), waited: Some(waited) })
+    }
+
+    fn named(facts: &LimitFacts<'_>) -> LimitName {
+        limit(facts).name
+    }
+
+    #[test]
+    fn what_the_verdict_found_comes_first() {
+        let of = |cause: &str| {
+            let findings = [finding(cause, Severity::Invalid)];
+            named(&LimitFacts {
+                findings: &findings,
+                target: target(0.99, 0.0),
+                requests: 9.0,
+                ..LimitFacts::default()
+            })
+        };
+        assert_eq!(of("cpu"), LimitName::Generator);
+        assert_eq!(of("event_loop_gap"), LimitName::Generator);
+        assert_eq!(of("run_queue"), LimitName::Machine);
+        assert_eq!(of("ports_exhausted"), LimitName::Connections);
+        assert_eq!(of("users_exhausted"), LimitName::TargetCpu, "that is the target's doing");
+        let suspect = [finding("cpu", Severity::Suspect)];
+        assert_eq!(
+            named(&LimitFacts { findings: &suspect, requests: 9.0, ..LimitFacts::default() }),
+            LimitName::Nothing
+        );
+    }
+
+    #[test]
+    fn the_target_is_named_by_its_busiest_thread() {
+        let facts = |busiest: f64, waited: f64| LimitFacts {
+            target: target(busiest, waited),
+            requests: 1000.0,
+            planned: Some((1000.0, 900.0)),
+            slower: Some((2.0, 300.0)),
+            ..LimitFacts::default()
+        };
+        assert_eq!(named(&facts(0.95, 0.02)), LimitName::TargetCpu);
+        assert_eq!(named(&facts(0.6, 0.35)), LimitName::Machine, "it had to wait for its core");
+        assert_eq!(named(&facts(0.2, 0.0)), LimitName::TargetQueue);
+        let open = limit(&facts(0.8, 0.0));
+        assert_eq!(open.name, LimitName::Undecidable);
+        assert!(open.line().starts_with("undecidable between the target's CPU and a queue in the target: 90.0 %"));
+        let elsewhere = limit(&LimitFacts { target: None, ..facts(0.0, 0.0) });
+        assert_eq!(elsewhere.between, [LimitName::TargetCpu, LimitName::TargetQueue]);
+    }
+
+    #[test]
+    fn refusals_and_links_are_told_by_their_shares() {
+        let facts = LimitFacts { requests: 1000.0, refused: 20.0, target: target(0.99, 0.0), ..LimitFacts::default() };
+        assert_eq!(limit(&facts).line(), "the target refuses: 2.0 % of the requests were refused");
+        let facts = LimitFacts { requests: 1000.0, link: Some(0.97), ..LimitFacts::default() };
+        assert_eq!(named(&facts), LimitName::Link);
+    }
+
+    #[test]
+    fn users_that_wait_are_the_limit_where_answers_are_not_slower() {
+        let closed = Some(ClosedUse { users: 10.0, waiting: 0.98 });
+        let facts = LimitFacts { requests: 1000.0, closed, target: target(0.3, 0.0), ..LimitFacts::default() };
+        assert_eq!(named(&LimitFacts { slower: Some((20.0, 20.5)), ..facts.clone() }), LimitName::Users);
+        assert_eq!(named(&LimitFacts { slower: Some((2.0, 20.0)), ..facts.clone() }), LimitName::TargetQueue);
+        assert_eq!(limit(&facts).between, [LimitName::Users, LimitName::TargetQueue]);
+        let sleeping = Some(ClosedUse { users: 10.0, waiting: 0.1 });
+        assert_eq!(named(&LimitFacts { closed: sleeping, ..facts }), LimitName::Nothing);
+    }
+}
