@@ -126,6 +126,7 @@ pub static OF_K6: &[OfK6] = &[
     row("", "K6_WEB_DASHBOARD_EXPORT", But("the report is ours, that of `onrush report`")),
     row("", "K6_WEB_DASHBOARD_HOST", But("the default is 127.0.0.1; k6 listens on all addresses")),
     row("", "K6_WEB_DASHBOARD_OPEN", Obeyed),
+    row("", "K6_TLS_AIA_FETCH", Obeyed),
     row("", "K6_WEB_DASHBOARD_PERIOD", But("the default is a second")),
     row("", "K6_WEB_DASHBOARD_PORT", Obeyed),
     row("", "K6_WEB_DASHBOARD_RECORD", Warned("--save DIR keeps what was measured")),

@@ -163,6 +163,11 @@ others {
     insecure_skip_tls_verify: bool = "insecureSkipTLSVerify", read::switch, "Accept any TLS certificate",
         switch().flag("insecure-skip-tls-verify").env("K6_INSECURE_SKIP_TLS_VERIFY");
     tls_version: Written<TlsVersions> = "tlsVersion", network::tls_versions, "TLS versions to offer",
+    tls_aia_fetch: bool = "tlsAIAFetch", read::switch,
+        "Fetch certificates of authorities that a server leaves out, from where its own certificate says (AIA)",
+        switch().env("K6_TLS_AIA_FETCH")
+            .more("over http, by the rules of `hosts`, `dns`, `blockHostnames` and `blacklistIPs`; the first \
+                connection takes longer");
         json("text, or object with min and max").more("`tls1.2` or `tls1.3`, or `{ min, max }`");
     tls_cipher_suites: Written<CipherSuites> = "tlsCipherSuites", network::cipher_suites, "TLS cipher suites to offer, \
         by their IANA names",
