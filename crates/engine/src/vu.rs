@@ -115,6 +115,13 @@ pub struct CreateError {
     pub exit_code: u8,
 }
 
+impl CreateError {
+    /// This error with the user that it kept from being made.
+    pub(crate) fn of(self, user: &str) -> CreateError {
+        CreateError { message: format!("could not initialise {user}: {}", self.message), ..self }
+    }
+}
+
 impl fmt::Display for CreateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

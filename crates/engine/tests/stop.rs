@@ -86,8 +86,30 @@ fn init_code_that_fails_ends_the_run_with_its_error() {
     let scenarios = json!({ "a": { "executor": "constant-vus", "vus": 5, "duration": "1s" } });
     match simulation(scenarios, users).workers(2).try_run() {
         Err(RunError::Create(error)) => {
-            assert_eq!((error.message.as_str(), error.exit_code), ("init code failed", 107))
+            assert_eq!((error.message.as_str(), error.exit_code), ("could not initialise VU 3: init code failed", 107))
         }
+        other => panic!("{:?}", other.map(|ran| ran.outcome)),
+    }
+}
+
+#[test]
+fn a_user_that_cannot_be_made_again_ends_the_run_with_its_error() {
+    let mut users = FakeUsers::acting(|_, seat| match seat.id_in_instance {
+        2 => Doing::Stick(Duration::from_millis(100)),
+        _ => Doing::Sleep(Duration::from_millis(100)),
+    });
+    users.fail_again = Some(2);
+    let scenarios = json!({ "a": {
+        "executor": "ramping-vus", "startVUs": 1, "gracefulRampDown": "0s",
+        "stages": [
+            { "duration": "1s", "target": 2 }, { "duration": "1s", "target": 2 }, { "duration": "1s", "target": 0 },
+        ],
+    }});
+    match simulation(scenarios, users).try_run() {
+        Err(RunError::Create(error)) => assert_eq!(
+            (error.message.as_str(), error.exit_code),
+            ("could not initialise VU 2 for scenario 'a', in place of one that was given up: init code failed", 107)
+        ),
         other => panic!("{:?}", other.map(|ran| ran.outcome)),
     }
 }
@@ -100,5 +122,5 @@ fn an_unplanned_user_that_cannot_be_made_is_a_warning() {
         "executor": "constant-arrival-rate", "rate": 10, "duration": "1s", "preAllocatedVUs": 1, "maxVUs": 2,
     }});
     let ran = simulation(scenarios, users).run();
-    assert_eq!(ran.warnings[0], "could not initialise an unplanned VU: init code failed");
+    assert_eq!(ran.warnings[0], "could not initialise unplanned VU 2: init code failed");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::influxdb::settings::InfluxSettings;
+use crate::influxdb::settings::{InfluxSettings, Version};
 use crate::loki::settings::LokiSettings;
 use crate::opentelemetry::settings::OtelSettings;
 use crate::prometheus::settings::PrometheusSettings;
@@ -16,7 +16,8 @@ pub fn settings(input: &[u8]) -> Result<(), String> {
     let pairs = lines.filter_map(|line| line.split_once('=')).filter(|(name, _)| !names_file(name));
     let env: BTreeMap<String, String> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let said = [
-        InfluxSettings::read(argument, &env).err(),
+        InfluxSettings::read(Version::One, argument, &env).err(),
+        InfluxSettings::read(Version::Two, argument, &env).err(),
         LokiSettings::read(argument).err(),
         OtelSettings::read(&env).err(),
         PrometheusSettings::read(argument, &env).err(),

@@ -226,12 +226,15 @@ fn certificate(reason: &rustls::CertificateError) -> (FailureKind, String) {
     }
 }
 
-/// What the TLS library gives away by the name of its own error alone.
+/// What the TLS library gives away by the name of its own error alone; and `MissingIssuers`, which is ours.
 fn rare(debug: &str) -> (FailureKind, String) {
     let (kind, text) = match debug {
         _ if debug.contains("CaUsedAsEndEntity") || debug.contains("EndEntityUsedAsCa") => {
             let why = "certificate signed by unknown authority (a certificate of its chain is no authority)";
             (FailureKind::UnknownAuthority, why)
+        }
+        _ if debug.contains("MissingIssuers") => {
+            (FailureKind::UnknownAuthority, "certificate signed by unknown authority")
         }
         _ if debug.contains("UnsupportedCertVersion") => {
             (FailureKind::WrongHost, "certificate relies on legacy Common Name field, use SANs instead")

@@ -15,7 +15,7 @@ use crate::settings::{Proxies, Settings};
 use crate::syntax::auth::{self, Challenge};
 use crate::syntax::field;
 use crate::tls::choice::ClientIdentity;
-use crate::tls::private_key;
+use crate::tls::{missing_issuers, private_key};
 use crate::url::Url;
 use crate::ws::{self, handshake};
 
@@ -83,6 +83,20 @@ pub fn identity(input: &[u8]) -> Result<(), String> {
         if key.as_ref().err().is_some_and(refused) || identity.as_ref().err().is_some_and(refused) {
             return Err(format!("{key:?} {identity:?}"));
         }
+    }
+    Ok(())
+}
+
+/// What an authority's server sent: not more certificates than are taken, each readable, with http URLs alone.
+pub fn issuers(input: &[u8]) -> Result<(), String> {
+    let found = missing_issuers::read(input);
+    let urls: Vec<String> = found.iter().flat_map(missing_issuers::urls_of).collect();
+    let is_http = |url: &String| url.to_ascii_lowercase().starts_with("http://");
+    if found.len() > missing_issuers::MOST_CERTIFICATES || !urls.iter().all(is_http) {
+        return Err(format!("{} certificates, which name {urls:?}", found.len()));
+    }
+    if found.iter().any(|certificate| missing_issuers::read(certificate) != std::slice::from_ref(certificate)) {
+        return Err(String::from("a certificate does not read as itself"));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::departures::Departures;
 use crate::hosts::{FixedHosts, HostPatterns};
 use crate::syntax::codec::DecodeLimits;
 pub use crate::tls::choice::{CipherSuites, ClientIdentity, TlsSettings, TlsVersions};
+pub use crate::tls::missing_issuers::IssuerFetch;
 
 /// Network settings of a run; `script::options` fills them in.
 #[derive(Clone, Debug)]

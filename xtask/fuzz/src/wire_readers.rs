@@ -58,6 +58,19 @@ pub const ALL: &[Subject] = &[
         start: || Ok(Box::new(client::identity)),
     },
     Subject {
+        name: "issuers",
+        examples: &[],
+        words: &[
+            "-----BEGIN CERTIFICATE-----\n",
+            "-----END CERTIFICATE-----\n",
+            "0\u{3}",
+            "http://",
+            "\u{6}\u{8}+",
+            "MII",
+        ],
+        start: || Ok(Box::new(client::issuers)),
+    },
+    Subject {
         name: "hpack",
         examples: &["\u{3}\u{40}\u{1}x\u{1}y\u{3e}", "\0\u{3f}\u{61}\u{10}\u{1}a\u{2}bc\u{7f}\u{1}", "www.example.com"],
         words: &["\u{3f}", "\u{40}", "\u{20}", "\u{7f}", "\u{1}", "\0", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],

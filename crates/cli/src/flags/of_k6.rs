@@ -71,7 +71,11 @@ pub static OF_K6: &[OfK6] = &[
     row("no-thresholds", "K6_NO_THRESHOLDS", Obeyed),
     row("no-usage-report", "K6_NO_USAGE_REPORT", WithoutEffect("Onrush never reports usage")),
     row("no-vu-connection-reuse", "K6_NO_VU_CONNECTION_REUSE", Obeyed),
-    row("out", "K6_OUT", But("`cloud` and `web-dashboard` are refused, `--web` is the page; `statsd` is built in")),
+    row(
+        "out",
+        "K6_OUT",
+        But("`cloud` is refused, `web-dashboard` is the page of `--web`; `statsd` and `xk6-influxdb` are built in"),
+    ),
     row("paused", "K6_PAUSED", But("refused without `--address`, because nobody could resume the test")),
     row(
         "profiling-enabled",
@@ -122,6 +126,7 @@ pub static OF_K6: &[OfK6] = &[
         "K6_TLS_CIPHER_SUITES",
         Warned("write `tlsCipherSuites` into the options of the script or the config file"),
     ),
+    row("", "K6_TLS_AIA_FETCH", Obeyed),
     row("", "K6_WEB_DASHBOARD", But("the page is ours; the run does not wait until its browser is closed")),
     row("", "K6_WEB_DASHBOARD_EXPORT", But("the report is ours, that of `onrush report`")),
     row("", "K6_WEB_DASHBOARD_HOST", But("the default is 127.0.0.1; k6 listens on all addresses")),

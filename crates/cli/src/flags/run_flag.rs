@@ -144,8 +144,8 @@ pub static RUN_FLAGS: &[RunFlag] = &[
             "out",
             Some("K6_OUT"),
             Some("NAME[=ARG]"),
-            "Send samples to an output while the test runs: json, csv, influxdb, statsd, opentelemetry or \
-             experimental-prometheus-rw; repeat for more",
+            "Send samples to an output while the test runs: json, csv, influxdb, xk6-influxdb, statsd, \
+             opentelemetry or experimental-prometheus-rw; web-dashboard is the page of --web; repeat for more",
         )
     },
     RunFlag {

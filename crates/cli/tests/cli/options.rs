@@ -1,5 +1,7 @@
 //! Option layers: default < config file < script < environment < flag.
 
+mod name_rules;
+
 use crate::lab::{Lab, finish};
 
 const SHOW: &str = "import exec from 'k6/execution';

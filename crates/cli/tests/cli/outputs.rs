@@ -124,7 +124,7 @@ fn standard_output_has_the_lines_alone_and_k6_out_names_several() {
 #[test]
 fn what_is_wrong_with_an_output_is_said_before_the_test() {
     let lab = Lab::with("export default function () { console.log('it ran') }");
-    let names = "json, csv, experimental-prometheus-rw, influxdb, opentelemetry, statsd";
+    let names = "json, csv, experimental-prometheus-rw, influxdb, opentelemetry, statsd, xk6-influxdb";
     let cases = [
         ("foo", format!("unknown output 'foo' (expected one of {names})")),
         ("jsn=x", format!("unknown output 'jsn'; did you mean 'json'? (expected one of {names})")),
@@ -135,6 +135,24 @@ fn what_is_wrong_with_an_output_is_said_before_the_test() {
                  opentelemetry",
             ),
         ),
+        (
+            "output-kafka=brokers=h",
+            String::from(
+                "not offered; use opentelemetry and a collector that writes to Kafka, or write json and send the \
+                 lines on",
+            ),
+        ),
+        (
+            "xk6-timescaledb",
+            String::from(
+                "not offered; use influxdb or opentelemetry, or write csv and load the file into the database (COPY)",
+            ),
+        ),
+        (
+            "output-elasticsearch",
+            String::from("not offered; use opentelemetry, which Elastic takes, or write json and send the lines on"),
+        ),
+        ("xk6-influxdb", String::from("found no bucket, expected K6_INFLUXDB_BUCKET or http://HOST:8086/BUCKET")),
         ("json=no/such/file", String::from("cannot write 'no/such/file': No such file or directory (os error 2)")),
         ("csv=a=b", String::from("unknown key 'a', expected one of fileName, saveInterval, timeFormat")),
         (

@@ -57,6 +57,26 @@ fn once_runs_an_iteration_of_each_scenario_at_once() {
 }
 
 #[test]
+fn a_planned_user_whose_init_code_throws_is_an_error_with_every_executor() {
+    for scenario in [
+        "executor: 'ramping-vus', startVUs: 0, stages: [{ duration: '1s', target: 3 }]",
+        "executor: 'constant-vus', vus: 3, duration: '1s'",
+        "executor: 'shared-iterations', vus: 3, iterations: 6",
+        "executor: 'per-vu-iterations', vus: 3, iterations: 2",
+        "executor: 'constant-arrival-rate', rate: 5, duration: '1s', preAllocatedVUs: 3",
+        "executor: 'ramping-arrival-rate', startRate: 5, stages: [{ duration: '1s', target: 5 }], preAllocatedVUs: 3",
+    ] {
+        let lab = Lab::with(&format!(
+            "if (__VU === 2) throw new Error('no account left');
+             export const options = {{ scenarios: {{ a: {{ {scenario} }} }} }};
+             export default function () {{}}"
+        ));
+        let run = lab.run(&[]).code(107).says("error: could not initialise VU 2: file://");
+        assert!(run.stderr.contains("script.js:1:23: Error: no account left"), "{scenario}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn left_over_iterations_are_counted_as_dropped() {
     let m = metrics(
         "{ scenarios: { a: { executor: 'per-vu-iterations', vus: 2, iterations: 5, maxDuration: '1s', exec: 'slow' } \

@@ -1,5 +1,7 @@
 //! What TLS and authentication cannot do here fails the request with the reason, and not the test.
 
+mod missing_issuers;
+
 use std::io::{Read, Write};
 use std::net::TcpListener;
 

@@ -119,6 +119,29 @@ fn a_port_that_is_taken_is_a_warning_and_the_variables_of_k6_are_obeyed() {
 }
 
 #[test]
+fn the_page_has_k6s_name_too() {
+    let (lab, port) = (Lab::with(SCRIPT), free_port());
+    let dashboard = format!("web-dashboard=host=127.0.0.1&port={port}&period=1s&record=x&export=report%2Ehtml");
+    let run = lab.start(&["run", "-q", "--serve", "--out", &dashboard, "--out", "json=samples.json", "script.js"]);
+    until("the page", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let mut reader = Reader::join(port);
+    assert!(reader.until("event: second", 1).starts_with("HTTP/1.1 200 "));
+    drop(reader);
+    let why = "--out web-dashboard: 'record' is not obeyed: --save DIR keeps what was measured";
+    run.wait().code(0).says(why);
+    assert!(lab.read("report.html").contains("is &lt;fine&gt;") && lab.read("samples.json").contains("http_reqs"));
+
+    let quick = Lab::with("export default function () {}");
+    let mut command = quick.command(&["run", "-q", "--web-port=-1", "script.js"]);
+    command.envs([
+        ("K6_OUT", "json=samples.json,web-dashboard=port=many"),
+        ("K6_WEB_DASHBOARD_EXPORT", "of-variable.html"),
+    ]);
+    finish(command).code(0);
+    assert!(quick.read("of-variable.html").contains("<html") && quick.path().join("samples.json").exists());
+}
+
+#[test]
 fn the_report_is_written_whether_the_result_is_saved_or_not() {
     let lab = Lab::with(&SCRIPT.replace("'4s'", "'1s'"));
     let all = ["--serve", "--web", "--web-port=-1", "--web-export", "report.html"];
@@ -138,6 +161,15 @@ fn what_cannot_be_is_refused() {
         (&["--web-export", "x.html"][..], "--web-export is about the page: give --web as well, or leave it out"),
         (&["--web", "--web-port", "many"], "--web-port: found 'many', expected a port, 0 for any that is free, or -1"),
         (&["--web", "--web-period", "0s"], "--web-period: found '0s', expected a time such as 1s"),
+        (
+            &["--out", "web-dashboard=prot=1"],
+            "--out web-dashboard: unknown parameter 'prot'; did you mean 'port'?, expected one of host, port, period, ",
+        ),
+        (&["--out", "web-dashboard=port=many"], "--out web-dashboard: port: found 'many', expected a port, 0 for any"),
+        (
+            &["--out", "web-dashboard=open=perhaps"],
+            "--out web-dashboard: open: found 'perhaps', expected true or false",
+        ),
         (&["--web=perhaps"], "--web: found 'perhaps', expected true or false"),
     ] {
         let arguments = [&["run", "-q"], flags, &["script.js"]].concat();

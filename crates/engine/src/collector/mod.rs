@@ -85,7 +85,7 @@ impl<E: FnMut(Event)> Collector<E> {
             // A user that was not finished because the test was stopped is no mistake of the script.
             Report::NotMade(_) if self.config.stopper.is_stopped() => {}
             Report::NotMade(error) => {
-                (self.events)(Event::Warning(format!("could not initialise an unplanned VU: {}", error.message)));
+                (self.events)(Event::Warning(error.message));
             }
             Report::Lost(text) => {
                 self.workers.lost += 1;

@@ -151,7 +151,9 @@ impl<F: Users> Lane<F> {
             Free::Number(id) => match self.worker.make(id).await {
                 Ok(member) => member,
                 Err(error) => {
-                    self.worker.report(Report::NotMade(error));
+                    // Fewer users than the scenario promises are no success.
+                    let user = format!("VU {id} for scenario '{}', in place of one that was given up", self.info.name);
+                    self.worker.report(Report::Failed(error.of(&user)));
                     return None;
                 }
             },
@@ -342,9 +344,10 @@ impl<F: Users> Lane<F> {
         open.users.set(open.users.get() + 1);
         let (lane, making) = (Rc::clone(self), Rc::clone(&open.making));
         let made = async move {
-            let made = lane.worker.make_first(lane.worker.next_user()).await;
+            let id = lane.worker.next_user();
+            let made = lane.worker.make_first(id).await;
             making.set(false);
-            made.map_err(|error| lane.worker.report(Report::NotMade(error))).ok()
+            made.map_err(|error| lane.worker.report(Report::NotMade(error.of(&format!("unplanned VU {id}"))))).ok()
         };
         // Boxed, because users from the pool and new ones are waited for in the same place.
         users.add(LaneUser::new(self, Some(Box::pin(made)), open.idle.join(open.hard), |_| {}));

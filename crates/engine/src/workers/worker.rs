@@ -192,7 +192,7 @@ impl<F: Users> Worker<F> {
             if self.is_halted() {
                 break;
             }
-            let member = self.make_first(*id).await?;
+            let member = self.make_first(*id).await.map_err(|error| error.of(&format!("VU {id}")))?;
             self.pool.put(member);
             self.report(Report::Made);
         }

@@ -60,6 +60,8 @@ pub struct FakeUsers {
     pub diary: Arc<Mutex<Vec<Entry>>>,
     pub made: Arc<Mutex<Vec<(u64, u64, usize)>>>,
     pub fail_at: Option<u64>,
+    /// The user with this number cannot be made a second time.
+    pub fail_again: Option<u64>,
 }
 
 impl FakeUsers {
@@ -68,7 +70,7 @@ impl FakeUsers {
     }
 
     pub fn acting(act: impl Fn(&Iteration, &VuContext) -> Doing + Send + Sync + 'static) -> Self {
-        FakeUsers { act: Arc::new(act), diary: Arc::default(), made: Arc::default(), fail_at: None }
+        FakeUsers { act: Arc::new(act), diary: Arc::default(), made: Arc::default(), fail_at: None, fail_again: None }
     }
 }
 
@@ -82,7 +84,8 @@ impl Users for FakeUsers {
     type User = ByFuture<FakeUser>;
 
     async fn create(&self, seat: VuContext) -> Result<ByFuture<FakeUser>, CreateError> {
-        if self.fail_at == Some(seat.id_in_instance) {
+        let is_again = || self.made.lock().unwrap().iter().any(|made| made.0 == seat.id_in_instance);
+        if self.fail_at == Some(seat.id_in_instance) || self.fail_again == Some(seat.id_in_instance) && is_again() {
             return Err(CreateError { message: "init code failed".into(), exit_code: 107 });
         }
         self.made.lock().unwrap().push((seat.id_in_instance, seat.id_in_test, seat.worker));

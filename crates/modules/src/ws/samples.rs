@@ -57,7 +57,10 @@ impl Samples {
                 own.push((tag.name().to_owned(), value.to_owned()));
             }
         };
-        match (plan.params.name.as_deref(), naming) {
+        let by_rule = || plan.url.as_ref().ok().and_then(|url| urls.rule_name(url));
+        let name = plan.params.name.clone().or_else(by_rule);
+        let name = name.as_deref();
+        match (name, naming) {
             (name, Naming::NameBeside) => {
                 put(SystemTag::Url, &url);
                 put(SystemTag::Name, name.unwrap_or_default());
@@ -77,7 +80,6 @@ impl Samples {
         }
         let cache = vu.worker_local::<SeriesCache>();
         let series = |metric: MetricId| cache.resolve(vu, metric, &own);
-        let name = plan.params.name.as_deref();
         let asked = AskedRow {
             protocol: Protocol::WebSocket,
             name: name.unwrap_or(&url),

@@ -1,4 +1,5 @@
-//! `--out influxdb`: every sample as a point of InfluxDB 1's line protocol, as k6 writes them.
+//! `--out influxdb` and `--out xk6-influxdb`: every sample as a point of InfluxDB's line protocol, as k6 and its
+//! extension for InfluxDB 2 write them.
 //!
 //! A line is the metric, its tags and fields, the value and the moment; all but the last two are made once for each
 //! series. Lines are sent every second, and earlier when there are many.
@@ -18,18 +19,18 @@ use crate::push::{self, Courier, Form, Parcel, Schedule};
 use crate::setup::Setup;
 use crate::text::{Moment, push_plain};
 
-use settings::{FieldKind, InfluxSettings};
+use settings::{FieldKind, InfluxSettings, Version};
 
 /// Bytes that are sent at once.
 const PIECE: usize = 2 << 20;
 /// Bytes that wait for a request to end at most; what comes then waits in the queue.
 const ROOM: usize = 8 << 20;
 
-/// Starts it. `argument`: the URL with the database as its path.
-pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String> {
-    let settings = InfluxSettings::read(argument, setup.env)?;
-    settings.unused.iter().for_each(|(name, value, why)| setup.note_unused("influxdb", name, value, why));
-    let schedule = Schedule { name: "influxdb", unit: "samples", every: settings.every };
+/// Starts it. `argument`: the URL with the database, or the bucket, as its path.
+pub(crate) fn open(version: Version, argument: &str, setup: &Setup<'_>) -> Result<Running, String> {
+    let (settings, name) = (InfluxSettings::read(version, argument, setup.env)?, version.output());
+    settings.unused.iter().for_each(|(unused, value, why)| setup.note_unused(name, unused, value, why));
+    let schedule = Schedule { name, unit: "samples", every: settings.every };
     let (address, create) = (settings.address.clone(), settings.create.clone());
     let form = Points {
         registry: setup.registry.clone(),
@@ -40,7 +41,7 @@ pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String>
         count: 0,
     };
     push::start(schedule, setup.tell.clone(), form, move || {
-        let create = Url::parse(&create).map_err(|error| error.message)?;
+        let create = create.map(|url| Url::parse(&url)).transpose().map_err(|error| error.message)?;
         Ok(Writer { poster: Poster::new(address)?, create, is_created: false.into() })
     })
 }
@@ -142,15 +143,18 @@ fn field(kind: FieldKind, value: &str) -> Option<String> {
 /// Makes the database before it writes to it for the first time.
 struct Writer {
     poster: Poster,
-    create: Url,
+    /// Where a database is made; buckets are made by hand.
+    create: Option<Url>,
     is_created: std::cell::Cell<bool>,
 }
 
 impl Courier for Writer {
     async fn send(&self, body: Vec<u8>) -> Result<(), String> {
-        if !self.is_created.replace(true) {
+        if !self.is_created.replace(true)
+            && let Some(create) = &self.create
+        {
             // Who may write need not be allowed to make databases: whether it is there shows when it is written to.
-            let _told_when_written = self.poster.post_to(self.create.clone(), Vec::new()).await;
+            let _told_when_written = self.poster.post_to(create.clone(), Vec::new()).await;
         }
         self.poster.post(body).await
     }

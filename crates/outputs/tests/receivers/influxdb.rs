@@ -1,4 +1,4 @@
-//! The line protocol of InfluxDB 1.
+//! The line protocol of InfluxDB 1 and 2.
 
 use crate::http::{Manner, Receiver};
 use crate::run::Run;
@@ -42,4 +42,20 @@ fn tags_become_fields_of_the_kind_asked_for_and_moments_are_as_fine_as_asked_for
     assert!(head.starts_with("POST /write?consistency=&db=d&precision=s&rp=week "), "{head}");
     let expected = "iterations,url=u a=\"q\\\"\\\\\",n=12i,value=1,x=1.5 1795440196\n";
     assert_eq!(String::from_utf8(body).unwrap(), expected);
+}
+
+#[test]
+fn a_bucket_of_influxdb_2_gets_the_same_lines() {
+    let receiver = Receiver::start(Manner::Answers(204));
+    let env = [("K6_INFLUXDB_ORGANIZATION", "o"), ("K6_INFLUXDB_BUCKET", "b"), ("K6_INFLUXDB_TOKEN", "secret")];
+    let run = Run::start(&format!("xk6-influxdb=http://{}", receiver.address), &env);
+    run.add(metrics::builtin::HTTP_REQS, &[("url", "/a b"), ("status", "200")], &[1.0]);
+    assert_eq!(run.finish(), (vec![], vec![]));
+    let got = receiver.got();
+    assert_eq!(got.len(), 1, "no database is made");
+    let (head, body) = &got[0];
+    assert!(head.starts_with("POST /api/v2/write?bucket=b&org=o&precision=ns HTTP/1.1"), "{head}");
+    assert!(head.contains("\r\nAuthorization: Token secret\r\n"), "{head}");
+    let expected = "http_reqs,status=200 url=\"/a b\",value=1 1795440196000000000\n";
+    assert_eq!(String::from_utf8(body.clone()).unwrap(), expected);
 }

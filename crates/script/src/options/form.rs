@@ -25,6 +25,8 @@ pub enum ValueForm {
     Pairs,
     /// `ttl=5m,select=random,policy=preferIPv4`.
     Fields,
+    /// Items that may hold commas: the flag is repeated for more.
+    Items,
     /// JSON of this shape, which neither a flag nor a variable can write.
     Json(&'static str),
 }
@@ -38,7 +40,7 @@ impl ValueForm {
             ValueForm::Time => "time",
             ValueForm::Size => "size",
             ValueForm::Text | ValueForm::Mode(_) => "text",
-            ValueForm::List => "list of texts",
+            ValueForm::List | ValueForm::Items => "list of texts",
             ValueForm::Stages => "list of stages",
             ValueForm::Pairs => "texts by name",
             ValueForm::Fields => "object",
@@ -53,7 +55,7 @@ impl ValueForm {
 
     /// Whether the flag may be repeated.
     pub fn repeats(self) -> bool {
-        matches!(self, ValueForm::Stages | ValueForm::Pairs | ValueForm::List)
+        matches!(self, ValueForm::Stages | ValueForm::Pairs | ValueForm::List | ValueForm::Items)
     }
 
     /// The JSON of these texts, one for each time that the flag was given. The error says what was found and what was
@@ -68,6 +70,7 @@ impl ValueForm {
             ValueForm::Switch => parse_switch(first).map(|on| json!(on)).ok_or_else(|| bad("true or false")),
             ValueForm::Time | ValueForm::Size | ValueForm::Text | ValueForm::Mode(_) => Ok(json!(first)),
             ValueForm::List => Ok(json!(items(texts).collect::<Vec<_>>())),
+            ValueForm::Items => Ok(json!(texts)),
             ValueForm::Stages => items(texts).map(stage).collect::<Result<Vec<_>, _>>().map(Value::Array),
             ValueForm::Pairs => pairs(items(texts), &['=', ':']).map(Value::Object),
             ValueForm::Fields => pairs(items(texts), &['=']).map(Value::Object),
@@ -124,6 +127,7 @@ mod tests {
         assert_eq!(read(ValueForm::Pairs, &["a=b", "c:d"]), Ok(json!({"a": "b", "c": "d"})));
         assert_eq!(read(ValueForm::Fields, &["ttl=0,select=first"]), Ok(json!({"ttl": "0", "select": "first"})));
         assert_eq!(read(ValueForm::List, &["avg,p(95)"]), Ok(json!(["avg", "p(95)"])));
+        assert_eq!(read(ValueForm::Items, &["a,b", "c"]), Ok(json!(["a,b", "c"])));
     }
 
     #[test]

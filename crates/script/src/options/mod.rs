@@ -6,6 +6,7 @@
 mod form;
 mod http2;
 mod link;
+mod name_rules;
 mod network;
 mod read;
 mod row;
@@ -26,6 +27,7 @@ use wire::settings::BatchLimits;
 
 pub use form::{ValueForm, parse_switch};
 pub use http2::Http2Choice;
+pub use name_rules::NameRules;
 pub use read::DebugDetail;
 pub use row::TestOption;
 pub use table::{OPTIONS, Options};

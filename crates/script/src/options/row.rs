@@ -76,6 +76,10 @@ pub(super) const fn list(value: &'static str) -> TestOption {
     row(ValueForm::List, value)
 }
 
+pub(super) const fn items(value: &'static str) -> TestOption {
+    row(ValueForm::Items, value)
+}
+
 pub(super) const fn stages() -> TestOption {
     row(ValueForm::Stages, "TIME:VUS")
 }

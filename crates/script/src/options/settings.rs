@@ -90,7 +90,7 @@ impl Options {
             bytes: self.max_decoded_body.unwrap_or(standard.sizes.decoded.bytes),
             ratio: self.max_decoded_ratio.map_or(standard.sizes.decoded.ratio, u64::from),
         };
-        wire::Settings {
+        let mut settings = wire::Settings {
             user_agent: self.user_agent().to_owned(),
             hosts: shared(&self.hosts),
             dns: self.dns.as_deref().copied().unwrap_or_default(),
@@ -103,6 +103,7 @@ impl Options {
                 cipher_suites: self.tls_cipher_suites.as_deref().cloned().unwrap_or_default(),
                 identities: self.tls_auth.as_deref().cloned().unwrap_or_default(),
                 session_resumption: false,
+                issuer_fetch: None,
             },
             http2: !self.no_http2,
             no_connection_reuse: self.no_connection_reuse.unwrap_or(false),
@@ -115,7 +116,11 @@ impl Options {
             },
             proxies: self.proxies.clone(),
             ..standard
+        };
+        if self.tls_aia_fetch == Some(true) {
+            settings.tls.issuer_fetch = Some(wire::client::issuer_fetch(settings.clone()));
         }
+        settings
     }
 }
 

@@ -20,7 +20,8 @@ use wire::mask::Mask;
 use wire::settings::{CipherSuites, ClientIdentity, Dns, TlsVersions};
 
 use super::http2::Http2Choice;
-use super::row::{TestOption, fields, integer, json, list, mode, pairs, size, stages, switch, text, time};
+use super::name_rules::NameRules;
+use super::row::{TestOption, fields, integer, items, json, list, mode, pairs, size, stages, switch, text, time};
 use super::written::Written;
 use super::{network, read};
 
@@ -162,6 +163,11 @@ others {
         switch().env("K6_NO_COOKIES_RESET");
     insecure_skip_tls_verify: bool = "insecureSkipTLSVerify", read::switch, "Accept any TLS certificate",
         switch().flag("insecure-skip-tls-verify").env("K6_INSECURE_SKIP_TLS_VERIFY");
+    tls_aia_fetch: bool = "tlsAIAFetch", read::switch,
+        "Fetch certificates of authorities that a server leaves out, from where its own certificate says (AIA)",
+        switch().env("K6_TLS_AIA_FETCH")
+            .more("over http, by the rules of `hosts`, `dns`, `blockHostnames` and `blacklistIPs`; the first \
+                connection takes longer");
     tls_version: Written<TlsVersions> = "tlsVersion", network::tls_versions, "TLS versions to offer",
         json("text, or object with min and max").more("`tls1.2` or `tls1.3`, or `{ min, max }`");
     tls_cipher_suites: Written<CipherSuites> = "tlsCipherSuites", network::cipher_suites, "TLS cipher suites to offer, \
@@ -202,6 +208,11 @@ others {
         integer().flag("max-decoded-ratio").env("ONRUSH_MAX_DECODED_RATIO").default("1000");
     thresholds: ThresholdSpecs = "thresholds", read::thresholds, "Thresholds by metric",
         json("object of lists").more("`--threshold` adds to them, `--no-thresholds` ignores them");
+    name_rules: Written<NameRules> = "nameRules", super::name_rules::name_rules,
+        "Name requests whose path matches a regular expression as a whole; repeat for more",
+        items("'PATTERN → NAME'").flag("name-rule")
+            .more("the first rule that matches; a `name` of the script counts before it; \
+                see [names by rule](../guides/results.md#names-by-rule)");
     tags: BTreeMap<String, String> = "tags", read::text_map, "A tag for every sample; repeat for more",
         pairs().flag("tag").env("K6_TAGS");
     system_tags: Written<SystemTags> = "systemTags", read::system_tags, "Which system tags to keep",

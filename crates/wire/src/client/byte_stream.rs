@@ -138,7 +138,7 @@ impl Client {
         let target = self.stream_target(host, tls)?;
         let io = &self.worker.io;
         let end = end.map(|end| io.stamps.tick(end));
-        connect::encrypt(io, &mut stream.transport, &target, end).await?;
+        connect::encrypt(io, &mut stream.transport, &target, end).await.map_err(|unready| unready.failure)?;
         stream.traffic.add(&mut stream.transport);
         Ok(stream)
     }

@@ -11,6 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{CipherSuite, SupportedCipherSuite, SupportedProtocolVersion};
 
 use crate::failure_map;
+use crate::tls::missing_issuers::IssuerFetch;
 use crate::tls::{issuers, private_key};
 
 /// Suites that Go knows and the TLS library does not: static RSA, CBC, RC4.
@@ -45,6 +46,8 @@ pub struct TlsSettings {
     pub identities: Vec<Arc<ClientIdentity>>,
     /// Resume sessions of earlier connections of the same worker. k6 never does: each connection is a full handshake.
     pub session_resumption: bool,
+    /// Fetch certificates of authorities that a server leaves out; `None`: such a server is not trusted.
+    pub issuer_fetch: Option<IssuerFetch>,
 }
 
 /// Versions to offer.

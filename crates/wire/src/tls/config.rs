@@ -19,6 +19,7 @@ use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::tls::choice::{ClientIdentity, TlsSettings};
 use crate::tls::issuers::{self, IssuerSearch};
+use crate::tls::missing_issuers::{IssuerFetch, MissingIssuers, known_issuers};
 use crate::tls::roots::Roots;
 use crate::tls::weak_rsa;
 
@@ -125,11 +126,7 @@ impl TlsConfigs {
     fn make(&self, identity: Option<&ClientIdentity>, offer: Offer) -> Result<ClientConfig, Error> {
         let builder = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(self.settings.versions.list())?;
-        let verifier = Verifier::new(
-            self.provider.clone(),
-            !self.settings.insecure_skip_verify,
-            self.settings.trusted_pem.as_deref(),
-        );
+        let verifier = Verifier::new(self.provider.clone(), &self.settings);
         let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match identity {
             // Not checked against the library's own parser, which knows no certificates of X.509 version 1: that the
@@ -154,7 +151,8 @@ impl TlsConfigs {
 struct Verifier {
     provider: Arc<CryptoProvider>,
     /// `None`: any certificate will do; the handshake's signature must still be right.
-    trust: Option<Trust>,
+    trust: Option<Arc<Trust>>,
+    issuer_fetch: Option<IssuerFetch>,
 }
 
 #[derive(Debug)]
@@ -166,15 +164,50 @@ struct Trust {
 }
 
 impl Verifier {
-    fn new(provider: Arc<CryptoProvider>, verify: bool, trusted_pem: Option<&str>) -> Verifier {
-        let trust = verify.then(|| {
-            let roots = Roots::of_this_machine();
-            let roots = trusted_pem.map_or_else(|| roots.clone(), |pem| Arc::new(roots.with(pem)));
+    fn new(provider: Arc<CryptoProvider>, settings: &TlsSettings) -> Verifier {
+        let trust = (!settings.insecure_skip_verify).then(|| {
+            let (roots, trusted) = (Roots::of_this_machine(), settings.trusted_pem.as_deref());
+            let roots = trusted.map_or_else(|| roots.clone(), |pem| Arc::new(roots.with(pem)));
             let chains = WebPkiServerVerifier::builder_with_provider(roots.anchors.clone(), provider.clone());
-            Trust { chains: chains.build().ok(), algorithms: provider.signature_verification_algorithms, roots }
+            let algorithms = provider.signature_verification_algorithms;
+            Arc::new(Trust { chains: chains.build().ok(), algorithms, roots })
         });
-        Verifier { provider, trust }
+        Verifier { provider, trust, issuer_fetch: settings.issuer_fetch.clone() }
     }
+}
+
+/// A server's certificates, and its name.
+struct ShownChain<'a> {
+    leaf: &'a CertificateDer<'a>,
+    others: &'a [CertificateDer<'a>],
+    name: &'a ServerName<'a>,
+}
+
+/// Decides once more on a chain that ends early: with the certificates that were fetched before, or by telling the
+/// client that there is something to fetch.
+fn check_with_fetched(
+    trust: &Arc<Trust>,
+    fetch: &IssuerFetch,
+    shown: &ShownChain<'_>,
+    ocsp: &[u8],
+    now: UnixTime,
+) -> Option<Result<ServerCertVerified, Error>> {
+    let chain: Vec<CertificateDer<'static>> =
+        [shown.leaf].into_iter().chain(shown.others).map(|shown| shown.clone().into_owned()).collect();
+    let known = known_issuers(&chain);
+    if !known.is_empty() {
+        let others = [&chain[1..], &known].concat();
+        let verdict = trust.check(shown.leaf, &others, shown.name, ocsp, now);
+        if verdict.is_ok() {
+            return Some(verdict);
+        }
+    }
+    let (trust, name, of_server) = (Arc::clone(trust), shown.name.to_owned(), chain.clone());
+    let suffice = move |fetched: &[CertificateDer<'_>]| {
+        let others: Vec<CertificateDer<'_>> = of_server[1..].iter().chain(fetched).cloned().collect();
+        trust.check(&of_server[0], &others, &name, &[], now).is_ok()
+    };
+    MissingIssuers::of(fetch, chain, suffice).map(Err)
 }
 
 impl Trust {
@@ -259,9 +292,13 @@ impl ServerCertVerifier for Verifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        match &self.trust {
-            Some(trust) => trust.check(leaf, others, name, ocsp, now),
-            None => Ok(ServerCertVerified::assertion()),
+        let Some(trust) = &self.trust else { return Ok(ServerCertVerified::assertion()) };
+        let verdict = trust.check(leaf, others, name, ocsp, now);
+        match (&self.issuer_fetch, &verdict) {
+            (Some(fetch), Err(Error::InvalidCertificate(CertificateError::UnknownIssuer))) => {
+                check_with_fetched(trust, fetch, &ShownChain { leaf, others, name }, ocsp, now).unwrap_or(verdict)
+            }
+            _ => verdict,
         }
     }
 

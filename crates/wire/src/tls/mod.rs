@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod config;
 pub(crate) mod end;
 mod issuers;
+pub(crate) mod missing_issuers;
 mod outbox;
 mod parts;
 pub(crate) mod private_key;

@@ -33,6 +33,8 @@ declare module "k6/options" {
     maxDecodedBody?: string | number;
     /** Fail a response whose body decodes to more than 10 MiB and this many times its size. */
     maxDecodedRatio?: number;
+    /** Names of requests whose path matches a regular expression as a whole: `["/items/[0-9]+", "item"]`, or "/items/[0-9]+ → item". */
+    nameRules?: (string | [pattern: string, name: string])[];
   }
 
   interface BaseScenario {

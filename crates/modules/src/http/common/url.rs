@@ -24,6 +24,7 @@ use super::error_code;
 use super::refusal::{Checked, Refusal};
 use script::Vu;
 use script::go_error;
+use script::options::{NameRules, Written};
 
 /// Distinct URLs kept by a worker; scripts that put ids into their URLs would otherwise fill the memory.
 const KEPT: usize = 4096;
@@ -35,8 +36,10 @@ pub struct Target {
     pub text: String,
     /// Ready to be requested, or why not: such a request is still counted, as a failed one.
     pub url: std::result::Result<Url, Unsendable>,
-    /// Value of the `url` tag, and of `name` unless the script gave one.
+    /// Value of the `url` tag, and of `name` unless the script or a rule gave one.
     pub name: Arc<str>,
+    /// The name by the run's rules.
+    pub rule_name: Option<Arc<str>>,
 }
 
 /// Why a request fails before anything is sent: another scheme, no host, a port out of range, no time.
@@ -53,6 +56,7 @@ pub struct Unsendable {
 pub struct UrlCache {
     known: RefCell<Sharded<Box<str>, Rc<Target>, FxBuildHasher>>,
     mask: OnceCell<Mask>,
+    rules: OnceCell<Option<Arc<NameRules>>>,
 }
 
 impl UrlCache {
@@ -60,6 +64,7 @@ impl UrlCache {
     pub fn of(vu: &Vu) -> Rc<UrlCache> {
         let cache = vu.worker_local::<UrlCache>();
         cache.mask.get_or_init(|| vu.options().url_mask());
+        cache.rules.get_or_init(|| vu.options().name_rules.as_ref().map(Written::shared));
         cache
     }
 
@@ -81,12 +86,20 @@ impl UrlCache {
         Ok((self.target(argument.text())?, Some(name)))
     }
 
+    /// The name of what goes to a URL by the run's rules.
+    pub fn rule_name(&self, url: &Url) -> Option<Arc<str>> {
+        let path = url.target.split_once('?').map_or(&*url.target, |(path, _)| path);
+        self.rules.get()?.as_deref()?.name_of(path)
+    }
+
     /// The parsed form of a URL.
     pub fn target(&self, text: &str) -> std::result::Result<Rc<Target>, Refusal> {
         if let Some(target) = self.known.borrow().get(text) {
             return Ok(Rc::clone(target));
         }
-        let target = Rc::new(Target::parse(text, self.mask())?);
+        let mut target = Target::parse(text, self.mask())?;
+        target.rule_name = target.url.as_ref().ok().and_then(|url| self.rule_name(url));
+        let target = Rc::new(target);
         self.known.borrow_mut().insert(text.into(), Rc::clone(&target), Some(KEPT));
         Ok(target)
     }
@@ -106,7 +119,7 @@ impl Target {
             Ok(url) if url.userinfo.is_some() => Url::written(&url.text),
             _ => Url::written(text),
         };
-        Ok(Target { text: text.to_owned(), name: Arc::from(mask.url(&name)), url })
+        Ok(Target { text: text.to_owned(), name: Arc::from(mask.url(&name)), rule_name: None, url })
     }
 }
 

@@ -228,7 +228,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &RunSettings, arguments: Arguments)
     };
     let labels = Labels {
         url: tag_url(&target, params.digest, run.urls.mask()),
-        name: params.name.or(template_name),
+        name: params.name.or(template_name).or_else(|| target.rule_name.clone()),
         extra: params.tags,
         expectation: params.expectation.unwrap_or_else(|| state.expectation()),
     };

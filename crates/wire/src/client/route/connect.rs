@@ -25,6 +25,7 @@ use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
 use crate::h1::handling::Handling;
 use crate::io::alarm::within;
+use crate::io::arrival::TransportError;
 use crate::io::socket::Socket;
 use crate::io::stamps::Tick;
 use crate::io::timer;
@@ -35,6 +36,7 @@ use crate::timings::Timings;
 use crate::tls::client::ClientSession;
 use crate::tls::config::TlsTarget;
 use crate::tls::end::Line;
+use crate::tls::missing_issuers::MissingIssuers;
 use crate::transport::Transport;
 
 /// A connection that was not opened, and what went over the network until that was clear.
@@ -52,6 +54,18 @@ impl From<Failure> for Unopened {
     }
 }
 
+/// What kept a connection from being opened. Where TLS ended it, its error may say what to fetch.
+pub(crate) struct Unready {
+    pub(crate) failure: Failure,
+    tls: Option<rustls::Error>,
+}
+
+impl From<Failure> for Unready {
+    fn from(failure: Failure) -> Self {
+        Unready { failure, tls: None }
+    }
+}
+
 /// Opens a connection. A step that failed has no time, as in k6; those before it keep theirs.
 pub(crate) async fn open(
     io: &IoContext,
@@ -60,19 +74,39 @@ pub(crate) async fn open(
     deadline: Option<Tick>,
     timings: &mut Timings,
 ) -> Result<Box<Connection>, Unopened> {
-    let dialing = Tick::now();
-    let connection = Connection::new(connect(io, route, deadline, dialing).await?);
-    let mut underway = Underway { connection: Some(connection), cancelled: &io.cancelled };
-    let connection = underway.connection.as_mut().expect("just put there");
-    let prepared = prepare(io, connection, endpoint, dialing, deadline, timings).await;
-    let connection = underway.connection.take().expect("nobody else takes it");
-    match prepared {
-        Ok(()) => Ok(connection),
-        Err(failure) => {
-            let Transport { sent, received, .. } = connection.transport;
-            Err(Unopened { failure, sent, received })
+    let (began, mut is_again, mut earlier) = (Tick::now(), false, (0, 0));
+    loop {
+        let dialing = if is_again { Tick::now() } else { began };
+        let connection = Connection::new(connect(io, route, deadline, dialing).await?);
+        let mut underway = Underway { connection: Some(connection), cancelled: &io.cancelled };
+        let connection = underway.connection.as_mut().expect("just put there");
+        (connection.transport.sent, connection.transport.received) = earlier;
+        let prepared = prepare(io, connection, endpoint, dialing, deadline, timings).await;
+        let fetched = match &prepared {
+            Err(Unready { tls: Some(error), .. }) if !is_again => fetch_missing(io, error, deadline).await,
+            _ => false,
+        };
+        let connection = underway.connection.take().expect("nobody else takes it");
+        let Transport { sent, received, .. } = connection.transport;
+        match prepared {
+            Err(_) if fetched => (is_again, earlier) = (true, (sent, received)),
+            Err(Unready { failure, .. }) => return Err(Unopened { failure, sent, received }),
+            Ok(()) => {
+                if is_again {
+                    // The first handshake and what was fetched after it belong to this handshake.
+                    timings.tls_handshaking = Tick::now().since(began).saturating_sub(timings.connecting);
+                }
+                return Ok(connection);
+            }
         }
     }
+}
+
+/// Fetches what a server's certificate lacks; whether the next handshake will find it.
+async fn fetch_missing(io: &IoContext, error: &rustls::Error, deadline: Option<Tick>) -> bool {
+    let Some(missing) = MissingIssuers::in_error(error) else { return false };
+    // Boxed, because it is rare, and each connection would have room for it.
+    within(&io.stamps, deadline, Box::pin(missing.fetch())).await.unwrap_or(false)
 }
 
 /// A connected socket, dialled at `dialing`: over the route's link, where it has one.
@@ -126,7 +160,7 @@ async fn prepare(
     dialing: Tick,
     deadline: Option<Tick>,
     timings: &mut Timings,
-) -> Result<(), Failure> {
+) -> Result<(), Unready> {
     match &endpoint.tunnel {
         None => {}
         Some(Tunnel::Connect(request)) => connection.open_tunnel(io, request, deadline).await?,
@@ -151,17 +185,23 @@ pub(crate) async fn encrypt(
     transport: &mut Transport,
     target: &TlsTarget,
     end: Option<Tick>,
-) -> Result<(), Failure> {
+) -> Result<(), Unready> {
     let shaken = within(&io.stamps, end, shake(io, transport, target)).await;
-    shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake)))
+    shaken.unwrap_or_else(|| Err(failure_map::timeout(Step::Handshake).into()))
 }
 
-async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) -> Result<(), Failure> {
-    let failed = |error| failure_map::transport(error, Step::Handshake);
+async fn shake(io: &IoContext, transport: &mut Transport, target: &TlsTarget) -> Result<(), Unready> {
+    let failed = |error| {
+        let tls = match &error {
+            TransportError::Tls(error) => MissingIssuers::in_error(error).map(|_| error.clone()),
+            _ => None,
+        };
+        Unready { failure: target.explain(failure_map::transport(error, Step::Handshake)), tls }
+    };
     let mut session = Box::new(ClientSession::towards(target).map_err(failed)?);
     let Transport { socket, sent, received, .. } = transport;
     let line = Line { socket, buffers: &io.buffers, sent, received };
-    session.handshake(line).await.map_err(|error| target.explain(failed(error)))?;
+    session.handshake(line).await.map_err(failed)?;
     transport.tls = Some(session);
     Ok(())
 }

@@ -77,6 +77,7 @@ impl Ending<'_> {
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
+        self.tell_unmatched_rules(&ran);
         let are_samples_lost = outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
         over_time.problem.iter().for_each(|text| log.write(Level::Error, text, &[]));
@@ -125,6 +126,16 @@ impl Ending<'_> {
         let code = self.exit_code(&findings).unless_incomplete(is_whole);
         let code = kept.as_mut().map_or(code, |kept| kept.close(code, log));
         Ok(self.answer(kept.as_ref(), self.export(report.as_ref(), code)))
+    }
+
+    /// Tells which `--name-rule` named nothing. Of a fleet no process knows that: each agent meets its own paths.
+    fn tell_unmatched_rules(&self, ran: &Ran) {
+        let is_alone = self.fleet.is_none() && !self.flags.test.is_agent;
+        let rules = ran.planned.options.name_rules.as_ref().filter(|_| is_alone);
+        for rule in rules.iter().flat_map(|rules| rules.unmatched()) {
+            let text = format!("the name rule '{rule}' named nothing: no path matched it that no rule before it took");
+            self.log.write(Level::Warning, &text, &[]);
+        }
     }
 
     /// Whether anybody gets the result.

@@ -16,8 +16,8 @@ use crate::ci::CiFiles;
 use crate::commands::run::start::flag_source::{FlagSource, generic};
 use crate::commands::run::start::fleet_flags::FleetFlags;
 use crate::commands::run::start::limits::FailOn;
-use crate::commands::run::start::selection_flags;
 use crate::commands::run::start::web_flags::WebFlags;
+use crate::commands::run::start::{output_flags, selection_flags};
 use crate::failure::Failure;
 use crate::features::FEATURES;
 use crate::flags::{OF_K6, Treated};
@@ -301,7 +301,7 @@ impl KeptFlags {
             shards: source.text("shards"),
             labels: labels(source.matches)?,
             ci: CiFiles::read(source.matches, &source.env)?,
-            outputs: outputs(source),
+            outputs: output_flags::outputs(source),
         })
     }
 }
@@ -358,7 +358,8 @@ fn summary_mode(source: &FlagSource<'_>) -> Result<Option<SummaryMode>, Failure>
 /// Whether standard output has one document for a program, and nothing else.
 fn answers_json(source: &FlagSource<'_>) -> Result<bool, Failure> {
     let is_wanted = source.switch("json", false)? || source.text("summary-mode").as_deref() == Some(JSON);
-    let others = outputs(source).into_iter().filter(|output| ::outputs::take_stdout(std::slice::from_ref(output)));
+    let others =
+        output_flags::outputs(source).into_iter().filter(|output| ::outputs::take_stdout(std::slice::from_ref(output)));
     let log = source.text("log-output").filter(|place| place.starts_with("stdout"));
     match others.map(|output| format!("--out {output}")).chain(log.map(|_| String::from("--log-output"))).next() {
         Some(other) if is_wanted => {
@@ -367,16 +368,6 @@ fn answers_json(source: &FlagSource<'_>) -> Result<bool, Failure> {
         }
         _ => Ok(is_wanted),
     }
-}
-
-/// What `--out` names; the variable names several with commas between them.
-pub fn outputs(source: &FlagSource<'_>) -> Vec<String> {
-    let given: Vec<String> = source.all("out").filter(|text| !text.is_empty()).cloned().collect();
-    if !given.is_empty() {
-        return given;
-    }
-    let listed = source.env.get("K6_OUT").into_iter().flat_map(|text| text.split(','));
-    listed.filter(|text| !text.is_empty()).map(str::to_owned).collect()
 }
 
 fn kind(source: &FlagSource<'_>) -> Result<Option<ScriptKind>, Failure> {
@@ -399,6 +390,7 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
     }
     let traces = source.text("traces-output").map(|text| traces::read(&text)).transpose().map_err(generic)?;
     told.extend((traces == Some(true)).then(|| (Level::Warning, traces::NOTHING_TO_SEND.to_owned())));
+    told.extend(output_flags::not_obeyed(source).into_iter().map(|text| (Level::Warning, text)));
     for row in OF_K6 {
         let Treated::Warned(instead) = row.treated else { continue };
         if row.flag.is_empty() {

@@ -73,7 +73,7 @@ impl FleetFlags {
                 return Err(refuse(format!("--{name} does not go with --agents: {instead}")));
             }
         }
-        if outputs::take_stdout(&crate::commands::run::start::flags::outputs(source)) {
+        if outputs::take_stdout(&crate::commands::run::start::output_flags::outputs(source)) {
             let text = "--out to standard output does not go with --agents, each of which has its own: name a file, \
                         which each agent writes with its number in the name";
             return Err(refuse(text.to_owned()));

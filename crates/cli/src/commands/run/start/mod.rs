@@ -5,6 +5,7 @@ pub mod flags;
 pub mod fleet_flags;
 pub mod limits;
 pub mod load;
+pub mod output_flags;
 pub mod outputs;
 pub mod plan;
 mod selection_flags;
