@@ -26,6 +26,7 @@ pub mod secrets;
 pub mod series;
 mod shared;
 mod sources;
+pub mod traces;
 pub mod unstamped;
 pub mod user;
 pub mod users;

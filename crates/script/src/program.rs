@@ -16,6 +16,7 @@ use crate::options::Options;
 use crate::paths;
 use crate::referee::Referee;
 use crate::shared::{LoadOptions, Shared, Source};
+use crate::traces::Traces;
 use crate::unstamped::Unstamped;
 use crate::user::{self, CallError, Exported, Job, JobEnd, Returned, UserFiber, stuck};
 use crate::vu::Role;
@@ -175,6 +176,11 @@ impl Program {
     /// Which request is asked for again from outside of the workers, and what the users measured of it.
     pub fn referee(&self) -> Arc<Referee> {
         self.shared.process_state::<Referee>()
+    }
+
+    /// Where spans of requests go, and which traces are worth a look.
+    pub fn traces(&self) -> Arc<Traces> {
+        self.shared.process_state::<Traces>()
     }
 
     /// One line when servers answered before they had a whole request.

@@ -11,6 +11,7 @@ mod read;
 mod row;
 mod settings;
 mod table;
+mod trace;
 mod written;
 
 use std::fmt;
@@ -29,6 +30,7 @@ pub use http2::Http2Choice;
 pub use read::DebugDetail;
 pub use row::TestOption;
 pub use table::{OPTIONS, Options};
+pub use trace::TraceContext;
 pub use written::Written;
 
 /// An option that cannot be used; ready to print. k6's exit code for it is 104.

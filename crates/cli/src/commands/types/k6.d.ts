@@ -33,6 +33,10 @@ declare module "k6/options" {
     maxDecodedBody?: string | number;
     /** Fail a response whose body decodes to more than 10 MiB and this many times its size. */
     maxDecodedRatio?: number;
+    /** The header that puts each HTTP request into a distributed trace. */
+    traceContext?: "w3c" | "b3" | "b3multi" | "jaeger" | "none";
+    /** Share of requests whose traces are sampled, from 0 to 1. */
+    traceSampling?: number;
   }
 
   interface BaseScenario {

@@ -22,6 +22,7 @@ use crate::commands::run::drive::referee;
 use crate::commands::run::drive::run_samples::RunSamples;
 use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
+use crate::commands::run::end::traces;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
 use crate::commands::run::facts::target_cpu::TargetCpu;
 use crate::commands::run::saved::save::{self, Facts, Figures, Kept, Saving, redacted_document};
@@ -77,6 +78,7 @@ impl Ending<'_> {
         // Before the summary: an output may write to standard output as well.
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
+        traces::tell(&script.program, log);
         let are_samples_lost = outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
         over_time.problem.iter().for_each(|text| log.write(Level::Error, text, &[]));
@@ -108,6 +110,7 @@ impl Ending<'_> {
                 figures: Figures { results, details: ran.samples.aggregate.details(ran.load), over_time },
                 generator,
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
+                traces: traces::named(&script.program),
                 code: self.exit_code(&findings),
                 reason: findings.reason(),
             };
