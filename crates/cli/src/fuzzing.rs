@@ -51,7 +51,7 @@ pub fn recorded_requests(input: &[u8]) -> Result<(), String> {
     if read(8192) == read(1) { Ok(()) } else { Err(String::from("byte by byte the requests are others")) }
 }
 
-/// `--fail-on`.
+/// The limits of `--fail-on`.
 pub fn limits(text: &str) -> Result<(), String> {
     match FailOn::parse(text).err().filter(String::is_empty) {
         Some(_) => Err(String::from("an error without a text")),

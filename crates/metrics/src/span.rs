@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-/// One request of a client.
+/// A request as its client sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceSpan {
     /// The trace it belongs to; not 0.
@@ -14,7 +14,7 @@ pub struct TraceSpan {
     pub name: Arc<str>,
     /// Its beginning, in nanoseconds since 1970.
     pub start_ns: u64,
-    /// Its end.
+    /// Its end, in the same way.
     pub end_ns: u64,
     /// What is known of it.
     pub attributes: Vec<SpanAttribute>,
@@ -27,7 +27,7 @@ pub struct TraceSpan {
 /// Something that happened within a span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpanEvent {
-    /// What.
+    /// What it was.
     pub name: &'static str,
     /// When, in nanoseconds since 1970.
     pub at_ns: u64,
@@ -35,23 +35,23 @@ pub struct SpanEvent {
     pub attributes: Vec<SpanAttribute>,
 }
 
-/// One fact.
+/// A fact about a span or an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpanAttribute {
     /// Its name, as OpenTelemetry's conventions have it.
     pub key: &'static str,
-    /// Its value.
+    /// What it is.
     pub value: SpanValue,
 }
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpanValue {
-    /// A text.
+    /// A text in UTF-8.
     Text(Arc<str>),
-    /// A whole number.
+    /// A number without a fraction.
     Whole(i64),
-    /// Any number.
+    /// A number with a fraction.
     Number(f64),
 }
 

@@ -26,7 +26,6 @@ pub mod secrets;
 pub mod series;
 mod shared;
 mod sources;
-pub mod traces;
 pub mod unstamped;
 pub mod user;
 pub mod users;
@@ -36,7 +35,7 @@ mod whole_test;
 mod worker;
 
 pub use sources::{disk, files, source_kind};
-pub use whole_test::{test_clock, test_mark};
+pub use whole_test::{test_clock, test_mark, traces};
 
 pub use error::{Place, ScriptError};
 pub use host::log::{self, LogSink};

@@ -16,12 +16,12 @@ use crate::options::Options;
 use crate::paths;
 use crate::referee::Referee;
 use crate::shared::{LoadOptions, Shared, Source};
-use crate::traces::Traces;
 use crate::unstamped::Unstamped;
 use crate::user::{self, CallError, Exported, Job, JobEnd, Returned, UserFiber, stuck};
 use crate::vu::Role;
 use crate::whole_test::test_clock::TestClock;
 use crate::whole_test::test_mark::TestMark;
+use crate::whole_test::traces::Traces;
 use crate::worker::WorkerState;
 
 /// A user that belongs to no scenario: the first run of the init code, setup, teardown, summary.

@@ -31,7 +31,7 @@ const CLIENT: u64 = 3;
 /// The status of a span that failed.
 const ERROR: u64 = 2;
 
-/// Starts it.
+/// Starts the thread that sends.
 pub(crate) fn open(settings: TraceSettings, setup: &Setup<'_>) -> Result<Running, String> {
     let schedule = Schedule { name: NAME, unit: "spans", every: EVERY };
     let TraceSettings { mut address, protocol } = settings;

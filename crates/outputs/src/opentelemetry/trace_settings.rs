@@ -1,4 +1,6 @@
 //! What `--traces-output` says: `none`, or `otel[=URL,proto=http|grpc,header.NAME=TEXT]`, as k6 takes it.
+//!
+//! Refuses addresses without a scheme, because whether to use TLS would be a guess.
 
 use std::time::Duration;
 
@@ -62,8 +64,8 @@ impl TraceSettings {
     }
 }
 
-/// The whole URL. Without a protocol a path, or the port of OTLP over HTTP, says that it is HTTP; else it is gRPC, as in
-/// k6.
+/// The whole URL. Without a protocol a path, or the port of OTLP over HTTP, says that it is HTTP; else it is gRPC, as
+/// in k6.
 fn place(url: &str, protocol: Option<Protocol>) -> Result<(Address, Protocol), String> {
     let parsed = if url.is_empty() { None } else { Some(crate::post::check(url)?) };
     let has_path = |url: &Url| !matches!(url.target.as_str(), "" | "/");

@@ -18,7 +18,7 @@ pub enum TraceContext {
     B3,
     /// `X-B3-TraceId`, `X-B3-SpanId`, `X-B3-Sampled`.
     B3Multi,
-    /// Jaeger's `uber-trace-id`.
+    /// `uber-trace-id`, of Jaeger's clients.
     Jaeger,
 }
 

@@ -38,7 +38,7 @@ pub struct Settings {
     pub saves_messages: bool,
     /// `--out`.
     pub outputs: Vec<String>,
-    /// `--traces-output`.
+    /// `--traces-output`, where spans go.
     pub traces: Option<String>,
     /// The variables of outputs, as the coordinator has them.
     pub output_env: BTreeMap<String, String>,

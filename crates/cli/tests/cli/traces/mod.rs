@@ -1,4 +1,7 @@
 //! Requests in distributed traces: the headers that a target gets, and the spans that a collector gets.
+//!
+//! The target takes a known time, which has to be in the span of its request; the ids of the span are those of the
+//! header.
 
 mod peer;
 

@@ -1,4 +1,6 @@
-//! A server of HTTP/1.1 that keeps what it is sent, as target and as collector; and OTLP's messages of spans, decoded.
+//! A server of HTTP/1.1 that keeps what it is sent, as target and as collector.
+//!
+//! OTLP's messages of spans are decoded here by prost, so that a mistake of the product's own writer shows.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -101,7 +103,7 @@ struct ScopeSpans {
     spans: Vec<Span>,
 }
 
-/// A span.
+/// A span, as far as tests look at it.
 #[derive(Clone, PartialEq, Message)]
 pub struct Span {
     #[prost(bytes = "vec", tag = "1")]

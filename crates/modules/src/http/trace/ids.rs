@@ -1,8 +1,8 @@
 //! The ids of a request in its trace, and how they are written into heads: W3C Trace Context, B3 as one header and as
 //! several, and Jaeger's header.
 //!
-//! The script's own headers are read by the same rules, so that a span has the ids which the server sees. Refuses ids of
-//! zeros, which all of these formats call invalid.
+//! The script's own headers are read by the same rules, so that a span has the ids which the server sees. Refuses ids
+//! of zeros, which all of these formats call invalid.
 
 use script::options::TraceContext;
 
@@ -14,7 +14,7 @@ type Header = (String, String);
 /// Where a request belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceIds {
-    /// The trace.
+    /// The trace it belongs to.
     pub trace: u128,
     /// The request in it.
     pub span: u64,

@@ -13,13 +13,13 @@ use super::ids::TraceIds;
 /// The trace of one request.
 #[derive(Debug)]
 pub struct RequestTrace {
-    /// Its ids.
+    /// As the header has them.
     pub ids: TraceIds,
     /// When its first hop began, in nanoseconds since 1970; 0 before its end.
     pub begun_ns: Cell<u64>,
     /// Hops but the first.
     pub further_hops: Cell<u32>,
-    /// What has happened.
+    /// What has happened so far.
     pub events: RefCell<Vec<SpanEvent>>,
 }
 

@@ -3,6 +3,7 @@
 //! A request that has a trace is prepared each time, because its header is another one each time; that is where the
 //! cost of tracing is.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -16,7 +17,6 @@ use wire::{Exchange, Request};
 use super::ids::{TraceIds, has_own};
 use super::request_trace::{RequestTrace, phases};
 use crate::http::common::error_code;
-use crate::http::request::params::Pairs;
 use crate::http::samples::sampler::{HopFacts, Labels};
 
 /// What the options and the run say of traces.
@@ -33,7 +33,7 @@ pub struct TracedHop<'a> {
     pub labels: &'a Labels,
     /// The request as it was asked for.
     pub request: &'a Request,
-    /// The hop.
+    /// What became of it.
     pub exchange: &'a Exchange,
     /// No other hop follows.
     pub last: bool,
@@ -55,7 +55,7 @@ impl Tracing {
     }
 
     /// Puts a request into a trace, unless the script has done so itself.
-    pub fn begin(&self, headers: &mut Pairs) -> Option<Box<RequestTrace>> {
+    pub fn begin(&self, headers: &mut Rc<[(String, String)]>) -> Option<Box<RequestTrace>> {
         let ids = if has_own(headers) {
             TraceIds::of(headers)?
         } else if self.context == TraceContext::None {

@@ -137,7 +137,7 @@ pub struct KeptFlags {
     pub ci: CiFiles,
     /// `--out`.
     pub outputs: Vec<String>,
-    /// `--traces-output`.
+    /// `--traces-output`, where spans go.
     pub traces: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! `--out` and `--traces-output`: opens the outputs before the test, so that what is wrong with one is said before anything runs.
+//! `--out` and `--traces-output`: opens the outputs before the test, so that what is wrong with one is said before
+//! anything runs.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;

@@ -30,9 +30,9 @@ struct NamedTraces {
 /// A request whose trace is kept by whoever collects traces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampledRequest {
-    /// Its trace.
+    /// Its trace, of which it is the root.
     pub trace_id: u128,
-    /// How long it took.
+    /// How long it took, from its beginning to the end of its last hop.
     pub took_ns: u64,
     /// `GET http://host/path`, secrets masked.
     pub line: String,
