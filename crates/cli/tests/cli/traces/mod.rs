@@ -152,6 +152,30 @@ fn each_request_has_a_header_of_its_own_in_the_wanted_format() {
 }
 
 #[test]
+fn requests_that_are_kept_from_call_to_call_are_in_traces_of_their_own() {
+    let (target, collector) = (Peer::start(Duration::ZERO, OK), Peer::start(Duration::ZERO, OK));
+    let lab = Lab::with(&format!(
+        "import http from 'k6/http'
+         import {{ Client, Request }} from 'k6/x/fasthttp'
+         const client = new Client(), request = new Request('{url}')
+         export function setup() {{ http.get('{url}') }}
+         export default async function () {{
+           client.get(request)
+           http.batch(['{url}', '{url}'])
+           await http.asyncRequest('GET', '{url}')
+         }}",
+        url = target.url
+    ));
+    lab.run(&["-i", "3", "--traces-output", &format!("otel={},proto=http", collector.url)]).code(0);
+    let mut sent: Vec<_> = target.got().iter().filter_map(|got| got.header("traceparent").map(str::to_owned)).collect();
+    let mut spans: Vec<_> = collector.spans().iter().map(Span::traceparent).collect();
+    (sent.sort(), spans.sort());
+    assert_eq!(sent, spans);
+    sent.dedup();
+    assert_eq!(sent.len(), 13, "one of setup and four of each iteration, all different");
+}
+
+#[test]
 fn headers_of_the_script_stay_and_decide_what_is_sampled() {
     let (target, collector) = (Peer::start(Duration::ZERO, OK), Peer::start(Duration::ZERO, OK));
     let own = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
