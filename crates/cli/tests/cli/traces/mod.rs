@@ -169,7 +169,8 @@ fn requests_that_are_kept_from_call_to_call_are_in_traces_of_their_own() {
     lab.run(&["-i", "3", "--traces-output", &format!("otel={},proto=http", collector.url)]).code(0);
     let mut sent: Vec<_> = target.got().iter().filter_map(|got| got.header("traceparent").map(str::to_owned)).collect();
     let mut spans: Vec<_> = collector.spans().iter().map(Span::traceparent).collect();
-    (sent.sort(), spans.sort());
+    sent.sort();
+    spans.sort();
     assert_eq!(sent, spans);
     sent.dedup();
     assert_eq!(sent.len(), 13, "one of setup and four of each iteration, all different");
