@@ -10,7 +10,6 @@ use crate::commands::convert::curl;
 use crate::commands::record::message::Message;
 use crate::commands::run::start::limits::FailOn;
 use crate::quick::recognise::{Recognised, recognise};
-use crate::traces;
 
 /// A file of curl's commands as a test.
 pub fn curl_commands(text: &str) -> convert::Converted {
@@ -52,10 +51,9 @@ pub fn recorded_requests(input: &[u8]) -> Result<(), String> {
     if read(8192) == read(1) { Ok(()) } else { Err(String::from("byte by byte the requests are others")) }
 }
 
-/// `--fail-on` and `--traces-output`.
+/// The limits of `--fail-on`.
 pub fn limits(text: &str) -> Result<(), String> {
-    let said = [FailOn::parse(text).err(), traces::read(text).err()];
-    match said.into_iter().flatten().find(String::is_empty) {
+    match FailOn::parse(text).err().filter(String::is_empty) {
         Some(_) => Err(String::from("an error without a text")),
         None => Ok(()),
     }

@@ -32,7 +32,6 @@ mod quick;
 mod reference;
 mod secrets;
 mod terminal;
-mod traces;
 mod viewers;
 
 use std::io::Write as _;

@@ -17,6 +17,7 @@ pub mod requests;
 pub mod results;
 pub mod shard;
 mod sink;
+pub mod span;
 pub mod trend;
 mod varint;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use metrics::MetricId;
 use metrics::batches::{Batch, Note, RecordOf, SeriesTags};
+use metrics::span::TraceSpan;
 use rustc_hash::FxHashMap;
 
 /// What an output does with the samples of a batch.
@@ -17,6 +18,8 @@ pub(crate) trait Take {
     fn sample(&mut self, series: u32, at_ns: u64, value: f64);
     /// What the samples carry that come from now on, besides tags; nothing before the first call.
     fn note(&mut self, _note: Option<&Note>) {}
+    /// A request of a trace: the output that takes these gets nothing else.
+    fn span(&mut self, _span: TraceSpan) {}
 }
 
 type Tags = Arc<[(Arc<str>, Arc<str>)]>;

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use metrics::batches::Batch;
+use metrics::span::{SpanSink, TraceSpan};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -23,6 +24,8 @@ const SILENCE: Duration = Duration::from_secs(1);
 pub(crate) enum Delivery {
     /// From the recorder with this number.
     Batch(u32, Arc<Batch>),
+    /// A request of a trace.
+    Span(Box<TraceSpan>),
     /// Nothing comes after this.
     End,
 }
@@ -114,9 +117,26 @@ impl Feed {
 
     /// A batch has been dealt with.
     pub(crate) fn done(&self, batch: &Batch) {
-        let before = self.queued.fetch_sub(batch.size(), Ordering::Relaxed);
-        debug_assert!(before >= batch.size(), "a batch leaves the queue once: {} of {before}", batch.size());
+        self.leave(batch.size());
+    }
+
+    /// The same of a span that takes so many bytes.
+    pub(crate) fn leave(&self, size: usize) {
+        let before = self.queued.fetch_sub(size, Ordering::Relaxed);
+        debug_assert!(before >= size, "what is queued leaves once: {size} of {before}");
         self.note_progress();
+    }
+}
+
+impl SpanSink for Feed {
+    fn put(&self, span: TraceSpan) {
+        let size = span.size();
+        let before = self.queued.fetch_add(size, Ordering::Relaxed);
+        // The thread is gone when its output failed for good.
+        if before + size > ROOM || self.queue.send(Delivery::Span(Box::new(span))).is_err() {
+            self.queued.fetch_sub(size, Ordering::Relaxed);
+            self.lose(1);
+        }
     }
 }
 

@@ -82,6 +82,7 @@ fn write_on(mut inbox: Inbox, mut sheet: Sheet, mut form: impl Lines) -> Option<
                 inbox.feed.done(&batch);
                 false
             }
+            Some(Delivery::Span(_)) => false,
             Some(Delivery::End) | None => true,
         };
         if is_over {

@@ -1,10 +1,11 @@
-//! Arguments of `--out` and their variables, for `cargo xtask fuzz`.
+//! Arguments of `--out` and `--traces-output` and their variables, for `cargo xtask fuzz`.
 
 use std::collections::BTreeMap;
 
 use crate::influxdb::settings::{InfluxSettings, Version};
 use crate::loki::settings::LokiSettings;
 use crate::opentelemetry::settings::OtelSettings;
+use crate::opentelemetry::trace_settings::TraceSettings;
 use crate::prometheus::settings::PrometheusSettings;
 
 /// The argument on the first line, variables on the others; those that name files are left out.
@@ -21,6 +22,7 @@ pub fn settings(input: &[u8]) -> Result<(), String> {
         LokiSettings::read(argument).err(),
         OtelSettings::read(&env).err(),
         PrometheusSettings::read(argument, &env).err(),
+        TraceSettings::read(argument).err(),
     ];
     match said.into_iter().flatten().find(String::is_empty) {
         Some(_) => Err(String::from("an error without a text")),

@@ -32,8 +32,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use metrics::Recorder;
+use metrics::span::SpanSink;
 
 use feed::{Feed, Running};
+use opentelemetry::spans;
+use opentelemetry::trace_settings::TraceSettings;
 
 pub use loki::{LogLine, Loki};
 pub use setup::{Setup, Tell};
@@ -54,6 +57,8 @@ impl std::error::Error for OutputError {}
 #[derive(Default)]
 pub struct Outputs {
     running: Vec<Running>,
+    /// Where spans go.
+    traces: Option<Running>,
     sources: Arc<AtomicU32>,
     tell: Option<Tell>,
 }
@@ -64,6 +69,11 @@ pub fn take_stdout(wanted: &[String]) -> bool {
         let (name, argument) = text.split_once('=').unwrap_or((text, ""));
         matches!((name, argument), ("json", "" | "-") | ("csv", "-" | "fileName=-"))
     })
+}
+
+/// Whether a line that `Outputs::finish` gave is about spans: without them all that was measured is there.
+pub fn is_about_spans(line: &str) -> bool {
+    line.strip_prefix("output ").is_some_and(|rest| rest.starts_with(spans::NAME))
 }
 
 /// The same output for one of many processes that may share a folder: a file has the number in front of its ending.
@@ -98,7 +108,20 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Whether there are none.
+    /// Opens what `--traces-output` names, if it is something, and starts its thread.
+    pub fn open_traces(&mut self, wanted: &str, setup: &Setup<'_>) -> Result<(), OutputError> {
+        let settings = TraceSettings::read(wanted).map_err(OutputError)?;
+        let fail = |why: String| OutputError(format!("--traces-output {wanted}: {why}"));
+        self.traces = settings.map(|settings| spans::open(settings, setup)).transpose().map_err(fail)?;
+        Ok(())
+    }
+
+    /// What takes spans, if something does.
+    pub fn spans(&self) -> Option<Arc<dyn SpanSink>> {
+        self.traces.as_ref().map(|running| running.feed.clone() as Arc<dyn SpanSink>)
+    }
+
+    /// Whether there are none that take samples.
     pub fn is_empty(&self) -> bool {
         self.running.is_empty()
     }
@@ -118,9 +141,11 @@ impl Outputs {
 
     /// Waits until all outputs have what came before this call, or no longer get on; what was lost, a line each.
     pub fn finish(self) -> Vec<String> {
-        self.running.iter().for_each(|running| running.feed.end());
-        let tell = |text: &str| self.tell.iter().for_each(|tell| tell(text));
-        self.running.into_iter().flat_map(|running| running.finish(&tell)).collect()
+        let Outputs { mut running, traces, tell, .. } = self;
+        running.extend(traces);
+        running.iter().for_each(|running| running.feed.end());
+        let tell = |text: &str| tell.iter().for_each(|tell| tell(text));
+        running.into_iter().flat_map(|running| running.finish(&tell)).collect()
     }
 }
 

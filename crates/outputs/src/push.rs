@@ -129,6 +129,11 @@ impl<F: Form> Pushing<F> {
                         catalog.read(source, &batch, &mut self.form);
                         inbox.feed.done(&batch);
                     }
+                    Some(Delivery::Span(span)) => {
+                        let size = span.size();
+                        self.form.span(*span);
+                        inbox.feed.leave(size);
+                    }
                     Some(Delivery::End) | None => break,
                 },
             }
@@ -158,8 +163,10 @@ impl<F: Form> Pushing<F> {
         }
         inbox.queue.close();
         while let Ok(message) = inbox.queue.try_recv() {
-            if let Delivery::Batch(_, batch) = message {
-                self.feed.lose(batch.samples());
+            match message {
+                Delivery::Batch(_, batch) => self.feed.lose(batch.samples()),
+                Delivery::Span(_) => self.feed.lose(1),
+                Delivery::End => {}
             }
         }
     }

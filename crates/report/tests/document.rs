@@ -109,7 +109,7 @@ fn requests() -> Requests {
     };
     let (starts_s, lengths_s) = (vec![0.0, 1.0], vec![1.0, 1.1]);
     let blocks = RequestBlocks { starts_s, lengths_s, rows: vec!["ACgBC;;".into()] };
-    Requests { rows: vec![row], is_cut: false, blocks }
+    Requests { rows: vec![row], is_cut: false, blocks, traces: Vec::new() }
 }
 
 /// A folder that goes away with the test.

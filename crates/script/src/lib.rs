@@ -35,7 +35,7 @@ mod whole_test;
 mod worker;
 
 pub use sources::{disk, files, source_kind};
-pub use whole_test::{test_clock, test_mark};
+pub use whole_test::{test_clock, test_mark, traces};
 
 pub use error::{Place, ScriptError};
 pub use host::log::{self, LogSink};

@@ -21,6 +21,7 @@ use crate::user::{self, CallError, Exported, Job, JobEnd, Returned, UserFiber, s
 use crate::vu::Role;
 use crate::whole_test::test_clock::TestClock;
 use crate::whole_test::test_mark::TestMark;
+use crate::whole_test::traces::Traces;
 use crate::worker::WorkerState;
 
 /// A user that belongs to no scenario: the first run of the init code, setup, teardown, summary.
@@ -175,6 +176,11 @@ impl Program {
     /// Which request is asked for again from outside of the workers, and what the users measured of it.
     pub fn referee(&self) -> Arc<Referee> {
         self.shared.process_state::<Referee>()
+    }
+
+    /// Where spans of requests go, and which traces are worth a look.
+    pub fn traces(&self) -> Arc<Traces> {
+        self.shared.process_state::<Traces>()
     }
 
     /// One line when servers answered before they had a whole request.

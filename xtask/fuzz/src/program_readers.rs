@@ -119,8 +119,8 @@ pub const ALL: &[Subject] = &[
     },
     Subject {
         name: "run-limits",
-        examples: &["errors>1%", "exceptions>=10", "errors > 0", "otel=http://h:4318,proto=http,header.a=b", "none"],
-        words: &["errors", "exceptions", ">", ">=", "%", "inf", "nan", "otel=", "proto=", "header.", ","],
+        examples: &["errors>1%", "exceptions>=10", "errors > 0"],
+        words: &["errors", "exceptions", ">", ">=", "%", "inf", "nan"],
         start: || Ok(Box::new(|input| fuzzing::limits(&String::from_utf8_lossy(input)))),
     },
     Subject {
@@ -131,9 +131,14 @@ pub const ALL: &[Subject] = &[
             "http://h/api/v1/push,label.a=b,limit=5,level=info,pushPeriod=1s,header.X=y,allowedLabels=[a,b]",
             "http://h/w\nK6_PROMETHEUS_RW_TREND_STATS=p(95),min\nK6_PROMETHEUS_RW_HTTP_HEADERS=a:b\n\
              K6_OTEL_EXPORTER_PROTOCOL=http/protobuf\nK6_OTEL_HEADERS=a=b\nK6_OTEL_FLUSH_INTERVAL=1s",
+            "otel=http://h:4318,proto=http,header.a=b",
+            "none",
         ],
         words: &[
             "http://",
+            "otel=",
+            "proto=",
+            "header.",
             "?",
             "&",
             "=",

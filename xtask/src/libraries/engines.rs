@@ -12,6 +12,7 @@ const DRIVER: &str = include_str!("../../libraries/driver.js");
 const CALLS: &[(&str, &str)] = &[
     ("aws", include_str!("../../libraries/aws.js")),
     ("formdata", include_str!("../../libraries/formdata.js")),
+    ("http-instrumentation-tempo", include_str!("../../libraries/http-instrumentation-tempo.js")),
     ("httpx", include_str!("../../libraries/httpx.js")),
     ("k6-summary", include_str!("../../libraries/k6-summary.js")),
     ("k6-utils", include_str!("../../libraries/k6-utils.js")),

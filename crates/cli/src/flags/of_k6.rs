@@ -21,13 +21,11 @@ pub enum Treated {
     But(&'static str),
     /// Taken and without effect, because of this.
     WithoutEffect(&'static str),
-    /// Checked, and a run warns that there is nothing to do, because of this.
-    Nothing(&'static str),
     /// A run warns of it and goes on without: what to do instead.
     Warned(&'static str),
 }
 
-use Treated::{But, Nothing, Obeyed, Warned, WithoutEffect};
+use Treated::{But, Obeyed, Warned, WithoutEffect};
 
 const fn row(flag: &'static str, variable: &'static str, treated: Treated) -> OfK6 {
     OfK6 { flag, variable, treated }
@@ -95,7 +93,11 @@ pub static OF_K6: &[OfK6] = &[
     row("system-tags", "K6_SYSTEM_TAGS", Obeyed),
     row("tag", "K6_TAGS", Obeyed),
     row("throw", "K6_THROW", Obeyed),
-    row("traces-output", "K6_TRACES_OUTPUT", Nothing("k6 makes spans in `k6/browser` alone, which is not offered")),
+    row(
+        "traces-output",
+        "K6_TRACES_OUTPUT",
+        But("sends spans of HTTP requests, and puts `traceparent` on them; k6 makes spans in `k6/browser` alone"),
+    ),
     row("type", "K6_TYPE", Obeyed),
     row("user-agent", "K6_USER_AGENT", Obeyed),
     row("verbose", "", Obeyed),

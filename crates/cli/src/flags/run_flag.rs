@@ -174,8 +174,8 @@ pub static RUN_FLAGS: &[RunFlag] = &[
     run_flag(
         "traces-output",
         Some("K6_TRACES_OUTPUT"),
-        Some("none|otel[=URL]"),
-        "Where spans of k6/browser would go, which is not offered: warns",
+        Some("none|otel[=URL,proto=http|grpc,header.NAME=TEXT]"),
+        "Send the spans of requests to a collector of OpenTelemetry [default: none]",
     ),
     run_flag(
         "no-usage-report",

@@ -48,7 +48,6 @@ fn cells_of_k6(of_k6: &OfK6) -> [String; 4] {
         Treated::Obeyed => ("obeys", ""),
         Treated::But(what) => ("obeys, but", what),
         Treated::WithoutEffect(why) => ("accepts, without effect", why),
-        Treated::Nothing(why) => ("checks and warns", why),
         Treated::Warned(instead) => ("warns", instead),
     };
     [word.to_owned(), flag, variable, more.to_owned()]

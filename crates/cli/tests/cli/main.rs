@@ -89,6 +89,7 @@ mod tcp_sockets;
 mod terminal;
 mod time_series;
 mod tls_limits;
+mod traces;
 mod unix_sockets;
 mod verdict;
 mod web;

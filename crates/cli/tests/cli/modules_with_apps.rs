@@ -29,6 +29,11 @@ fn requests_of_the_library_httpx() {
 }
 
 #[test]
+fn requests_of_the_library_http_instrumentation_tempo() {
+    passes("libraries/served/tempo");
+}
+
+#[test]
 fn over_tls_by_the_target_of_the_binary() {
     let lab = Lab::with(
         "import { check } from 'k6';

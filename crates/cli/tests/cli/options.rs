@@ -172,10 +172,6 @@ fn flags_of_k6_that_are_not_there_are_told_by_name() {
         ("--features=nothing,native-histograms", "--features: there is no feature 'nothing'"),
         ("--profiling-enabled", "--profiling-enabled: the REST API has no profiles"),
         ("--traces-output=none", ""),
-        (
-            "--traces-output=otel=http://127.0.0.1:1,proto=http",
-            "--traces-output: no spans will be sent, because k6 makes",
-        ),
     ] {
         Lab::with(script).run(&[flag]).code(0).says(says);
     }

@@ -1,13 +1,14 @@
 //! `k6/http`: names and argument order; the work is in the rooms beside.
 //!
-//! `request` reads arguments, `send` sends and records, `response` is filled in when a script reads it, `verbs.rs`
-//! joins them. Not supported yet: NTLM.
+//! `request` reads arguments, `send` sends and records, `trace` puts requests into traces, `response` is filled in when
+//! a script reads it, `verbs.rs` joins them. Not supported yet: NTLM.
 
 pub mod common;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod samples;
 pub(crate) mod send;
+pub(crate) mod trace;
 pub(crate) mod verbs;
 
 use std::rc::Rc;

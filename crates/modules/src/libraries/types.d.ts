@@ -178,3 +178,31 @@ declare module "https://jslib.k6.io/aws/*/signature.js" {
     presign(request: UnsignedRequest, options?: SignOptions & { expiresIn?: number }): SignedRequest;
   }
 }
+
+declare module "https://jslib.k6.io/http-instrumentation-tempo/*" {
+  import http from "k6/http";
+
+  export interface TempoOptions {
+    /** The header: `traceparent`, or `uber-trace-id`. */
+    propagator?: "w3c" | "jaeger";
+    /** The share of requests that are sampled, from 0 to 1. */
+    sampling?: number;
+  }
+  /** The functions of `k6/http` that send a request, each with a trace context. */
+  export class Client {
+    constructor(options?: TempoOptions);
+    get: typeof http.get;
+    head: typeof http.head;
+    post: typeof http.post;
+    put: typeof http.put;
+    patch: typeof http.patch;
+    del: typeof http.del;
+    options: typeof http.options;
+    request: typeof http.request;
+    asyncRequest: typeof http.asyncRequest;
+  }
+  /** Replaces these functions in the default export of `k6/http`. */
+  export function instrumentHTTP(options?: TempoOptions): void;
+  const tempo: { Client: typeof Client; instrumentHTTP: typeof instrumentHTTP };
+  export default tempo;
+}

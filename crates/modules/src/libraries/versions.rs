@@ -100,6 +100,7 @@ const PAPAPARSE: &[&str] = &[
     include_str!("papaparse/library.js"),
 ];
 const TOTP: &[&str] = &[include_str!("totp/library.js")];
+const TEMPO: &[&str] = &[include_str!("http-instrumentation-tempo/library.js")];
 
 const AWS: &[&str] = &[include_str!("aws/names.js"), include_str!("aws/signature.js")];
 const AWS_REQUIRES: &str = "const VERSION = 13, k6crypto = require('k6/crypto'), { parseHTML } = require('k6/html');";
@@ -137,6 +138,8 @@ pub(super) static VERSIONS: &[LibraryVersion] = &[
     index("httpx", "0.1.0", "const VERSION = 10;", HTTPX, "export { Head, Connect, Trace };"),
     index("papaparse", "5.1.1", "", PAPAPARSE, ""),
     index("totp", "1.0.0", "", TOTP, ""),
+    index("http-instrumentation-tempo", "1.0.0", "", TEMPO, ""),
+    index("http-instrumentation-tempo", "1.0.1", "", TEMPO, ""),
     signature("0.13.0", AWS_REQUIRES, AWS, AWS_COMMON),
     signature("0.14.0", AWS_IMPORTS, AWS, AWS_ES),
 ];

@@ -12,7 +12,7 @@ use crate::post::Address;
 /// The method that takes metrics.
 pub(super) const EXPORT: &str = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export";
 
-/// Calls that method. Belongs to one thread, with an event loop there.
+/// Calls a method. Belongs to one thread, with an event loop there.
 pub(super) struct Exporter {
     client: Client,
     address: Address,
@@ -22,14 +22,14 @@ pub(super) struct Exporter {
 }
 
 impl Exporter {
-    pub(super) fn new(address: Address) -> Result<Exporter, String> {
+    pub(super) fn new(address: Address, method: &str) -> Result<Exporter, String> {
         let context = ClientContext::new(address.settings()).map_err(|error| error.message)?;
         let url = Url::parse(&address.url).map_err(|error| error.message)?;
         let fixed = [("content-type", "application/grpc"), ("te", "trailers"), ("user-agent", "Onrush")];
         let fixed = fixed.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec()));
         let given = address.headers.iter().map(|(name, value)| (name.to_lowercase(), value.clone().into_bytes()));
         let fields: Vec<(String, Vec<u8>)> = fixed.chain(given).collect();
-        let head = CallHead::new(&url, None, EXPORT, &fields).map_err(|failure| failure.message)?;
+        let head = CallHead::new(&url, None, method, &fields).map_err(|failure| failure.message)?;
         Ok(Exporter { client: Client::new(context), address, url, head, connection: RefCell::new(None) })
     }
 

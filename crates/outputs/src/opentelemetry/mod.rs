@@ -5,6 +5,8 @@
 
 mod grpc;
 pub(crate) mod settings;
+pub(crate) mod spans;
+pub(crate) mod trace_settings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use metrics::{Contains, Kind, Trend};
 
 use crate::catalog::Take;
 use crate::feed::Running;
-use crate::post::Poster;
+use crate::post::{Address, Poster};
 use crate::proto::Message;
 use crate::push::{self, Courier, Form, Parcel, Schedule};
 use crate::setup::Setup;
@@ -38,17 +40,22 @@ pub(crate) fn open(argument: &str, setup: &Setup<'_>) -> Result<Running, String>
     let schedule = Schedule { name: "opentelemetry", unit: "points", every: settings.every };
     let (address, protocol) = (settings.address.clone(), settings.protocol);
     let form = Report { tally: Tally::new(setup.registry.clone()), settings, is_sent: false };
-    push::start(schedule, setup.tell.clone(), form, move || {
-        Ok(match protocol {
-            Protocol::Http => Way::Http(Box::new(Poster::new(address)?)),
-            Protocol::Grpc => Way::Grpc(Box::new(Exporter::new(address)?)),
-        })
-    })
+    push::start(schedule, setup.tell.clone(), form, move || Way::new(protocol, address, grpc::EXPORT))
 }
 
 enum Way {
     Http(Box<Poster>),
     Grpc(Box<Exporter>),
+}
+
+impl Way {
+    /// To a collector, whose method by gRPC is `method`.
+    fn new(protocol: Protocol, address: Address, method: &str) -> Result<Way, String> {
+        Ok(match protocol {
+            Protocol::Http => Way::Http(Box::new(Poster::new(address)?)),
+            Protocol::Grpc => Way::Grpc(Box::new(Exporter::new(address, method)?)),
+        })
+    }
 }
 
 impl Courier for Way {

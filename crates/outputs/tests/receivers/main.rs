@@ -12,3 +12,4 @@ mod opentelemetry;
 mod prometheus;
 mod run;
 mod statsd;
+mod traces;

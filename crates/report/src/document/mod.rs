@@ -38,7 +38,7 @@ pub use histogram::Histogram;
 pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use percentile::PercentileFigure;
-pub use requests::{Protocol, RequestBlocks, RequestRow, Requests, since};
+pub use requests::{Protocol, RequestBlocks, RequestRow, Requests, SampledTrace, since};
 pub use run::{
     AgentFigures, Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee,
     WorkerFigures, accepted, machine_id,

@@ -27,6 +27,23 @@ pub struct Requests {
     /// The same over time; absent where nobody kept it.
     #[serde(default, skip_serializing_if = "RequestBlocks::is_empty")]
     pub blocks: RequestBlocks,
+    /// Traces that are worth a look: of the slowest sampled requests, then of those that failed first. Absent where no
+    /// request was in a sampled trace, and of a fleet, whose agents log them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<SampledTrace>,
+}
+
+/// A request whose trace was sampled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SampledTrace {
+    /// Its trace: 32 hexadecimal digits.
+    pub trace_id: String,
+    /// Method and URL, secrets masked.
+    pub request: String,
+    /// From its beginning to the end of its last hop.
+    pub took_ms: f64,
+    /// Whether it is here because it failed.
+    pub failed: bool,
 }
 
 /// Requests of one kind.
@@ -121,7 +138,7 @@ impl Requests {
         });
         let (rows, is_cut) = (rows.collect(), table.is_cut);
         let blocks = blocks.map(|blocks| RequestBlocks::new(table, blocks, began)).unwrap_or_default();
-        Requests { rows, is_cut, blocks }
+        Requests { rows, is_cut, blocks, traces: Vec::new() }
     }
 
     /// What is wrong with the blocks, when something is.

@@ -12,6 +12,7 @@ mod read;
 mod row;
 mod settings;
 mod table;
+mod trace;
 mod written;
 
 use std::fmt;
@@ -31,6 +32,7 @@ pub use name_rules::NameRules;
 pub use read::DebugDetail;
 pub use row::TestOption;
 pub use table::{OPTIONS, Options};
+pub use trace::TraceContext;
 pub use written::Written;
 
 /// An option that cannot be used; ready to print. k6's exit code for it is 104.

@@ -22,8 +22,9 @@ use wire::settings::{CipherSuites, ClientIdentity, Dns, TlsVersions};
 use super::http2::Http2Choice;
 use super::name_rules::NameRules;
 use super::row::{TestOption, fields, integer, items, json, list, mode, pairs, size, stages, switch, text, time};
+use super::trace::TraceContext;
 use super::written::Written;
-use super::{network, read};
+use super::{network, read, trace};
 
 macro_rules! options {
     (
@@ -206,6 +207,12 @@ others {
     max_decoded_ratio: u32 = "maxDecodedRatio", read::positive,
         "Fail a response whose body decodes to more than 10 MiB and N times its size",
         integer().flag("max-decoded-ratio").env("ONRUSH_MAX_DECODED_RATIO").default("1000");
+    trace_context: TraceContext = "traceContext", trace::context,
+        "Put requests into distributed traces, by a header of this kind",
+        text("w3c|b3|b3multi|jaeger|none").flag("trace-context").env("ONRUSH_TRACE_CONTEXT")
+            .more("w3c where `--traces-output` names a receiver; see [Traces](../guides/traces.md)");
+    trace_sampling: f64 = "traceSampling", trace::sampling, "Share of requests whose traces are sampled, from 0 to 1",
+        text("SHARE").flag("trace-sampling").env("ONRUSH_TRACE_SAMPLING").default("1");
     thresholds: ThresholdSpecs = "thresholds", read::thresholds, "Thresholds by metric",
         json("object of lists").more("`--threshold` adds to them, `--no-thresholds` ignores them");
     name_rules: Written<NameRules> = "nameRules", super::name_rules::name_rules,

@@ -86,6 +86,15 @@ impl Vu {
         self.number_context();
     }
 
+    /// Makes samples that carry a value besides, in the place of the user's own of that name.
+    pub fn with_metadata<T>(&self, name: &str, value: &str, make: impl FnOnce() -> T) -> T {
+        let before = self.metadata(name);
+        self.metadata.put(name, Some(value));
+        let made = make();
+        self.metadata.put(name, before.as_deref());
+        made
+    }
+
     /// All names of the user's metadata.
     pub fn metadata_names(&self) -> Vec<String> {
         self.metadata.number(self);

@@ -147,6 +147,8 @@ impl HeadBuilder {
             b"authorization" | b"proxy-authorization" => KeepField::Never,
             b"cookie" if value.len() < SHORT_COOKIE => KeepField::Never,
             b":path" | b"content-length" | b"idempotency-key" if number.is_none() => KeepField::No,
+            // Of traces: each request has another one.
+            b"traceparent" | b"b3" | b"x-b3-traceid" | b"x-b3-spanid" | b"uber-trace-id" => KeepField::No,
             _ => KeepField::Yes,
         };
         let (index, index_of_name) = static_table::find(name, value);

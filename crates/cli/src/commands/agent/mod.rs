@@ -222,7 +222,7 @@ impl Membership {
         };
         let registry = Registry::new();
         let prepared = prepare(flags, &received, &registry, log).and_then(|(flags, script, planned)| {
-            let outputs = outputs::open(&flags, &planned, &registry, log)?;
+            let outputs = outputs::open(&flags, &script, &planned, &registry, log)?;
             let messages = self.log_messages(&received, &script, log)?;
             Ok((flags, script, planned, outputs, messages))
         });
@@ -350,6 +350,7 @@ fn prepare(
     flags.test.features.clone_from(&settings.features);
     flags.verdict.accept_late = settings.accept_late;
     flags.kept.outputs = settings.outputs.iter().map(|output| ::outputs::for_agent(output, received.index)).collect();
+    flags.kept.traces.clone_from(&settings.traces);
     flags.test.system_env.extend(settings.output_env.clone());
     let layers = Layers::of_agent(&flags, settings.trusted_pem.clone());
     let script = load::script(&flags, None, layers.without_script(), log.clone(), registry.clone())?;

@@ -187,6 +187,8 @@ impl<'a> RunningPart<'a> {
     pub fn finish(mut self, outcome: Outcome, outputs: Outputs) -> ExitCode {
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| self.say(Level::Warning, line));
+        let of_traces = self.test.script.program.traces().lines();
+        of_traces.iter().for_each(|line| self.say(Level::Info, line));
         for worker in &outcome.stuck_workers {
             let text = format!("worker {worker} did not end: a script is stuck in native code");
             self.say(Level::Error, &text);

@@ -38,6 +38,8 @@ pub struct Settings {
     pub saves_messages: bool,
     /// `--out`.
     pub outputs: Vec<String>,
+    /// `--traces-output`, where spans go.
+    pub traces: Option<String>,
     /// The variables of outputs, as the coordinator has them.
     pub output_env: BTreeMap<String, String>,
 }
@@ -88,6 +90,7 @@ impl PackedTest {
             accept_late: flags.verdict.accept_late,
             saves_messages: flags.kept.save_messages && test.saves,
             outputs: flags.kept.outputs.clone(),
+            traces: flags.kept.traces.clone(),
             output_env: output_env(flags),
         };
         Ok(PackedTest { folder, archive, settings })
@@ -115,7 +118,8 @@ impl PackedTest {
 /// What outputs of agents have to know; nothing where there are none, because some of it is secret.
 fn output_env(flags: &Flags) -> BTreeMap<String, String> {
     let is_of_output = |name: &String| name.starts_with("K6_") || name.starts_with("OTEL_");
-    let all = flags.test.system_env.iter().filter(|(name, _)| !flags.kept.outputs.is_empty() && is_of_output(name));
+    let has_outputs = !flags.kept.outputs.is_empty() || flags.kept.traces.is_some();
+    let all = flags.test.system_env.iter().filter(|(name, _)| has_outputs && is_of_output(name));
     all.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

@@ -96,7 +96,7 @@ fn run(matches: &ArgMatches, flags: Flags, log: Arc<Logger>, start: progress::St
     let planned = plan::plan(&flags, layers.with_script(&script, &log)?, &script, &registry, &log)?;
     log_details(&script, &planned, &log);
     check_descriptors(&flags, &planned)?;
-    let outputs = outputs::open(&flags, &planned, &registry, &log)?;
+    let outputs = outputs::open(&flags, &script, &planned, &registry, &log)?;
     let shards = flags.kept.shards.as_ref().map(|url| shards::Shards::open(url, &planned.options)).transpose()?;
     let _api = open_to_clients(&flags, &planned, board.as_ref(), &log)?;
     let (screen, _page) = announce(&flags, &planned, &log);

@@ -35,6 +35,10 @@ declare module "k6/options" {
     maxDecodedRatio?: number;
     /** Names of requests whose path matches a regular expression as a whole: `["/items/[0-9]+", "item"]`, or "/items/[0-9]+ → item". */
     nameRules?: (string | [pattern: string, name: string])[];
+    /** The header that puts each HTTP request into a distributed trace. */
+    traceContext?: "w3c" | "b3" | "b3multi" | "jaeger" | "none";
+    /** Share of requests whose traces are sampled, from 0 to 1. */
+    traceSampling?: number;
   }
 
   interface BaseScenario {

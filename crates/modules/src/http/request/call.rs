@@ -17,6 +17,7 @@ use super::intake::Intake;
 use super::params::ResponseType;
 use crate::http::common::url::{Target, Unsendable};
 use crate::http::samples::sampler::{Labels, UsualSeries};
+use crate::http::trace::request_trace::RequestTrace;
 use script::Vu;
 use script::series::SampleTags;
 
@@ -54,6 +55,8 @@ pub struct PreparedRequest {
     pub warn_redirects: bool,
     /// Where its samples went last.
     pub usual_series: Cell<Option<UsualSeries>>,
+    /// Its trace, if it is in one.
+    pub trace: Option<Box<RequestTrace>>,
 }
 
 impl PreparedRequest {
@@ -61,6 +64,12 @@ impl PreparedRequest {
     #[inline]
     pub fn sendable(&self) -> Option<&Request> {
         self.sent.request.as_ref().filter(|_| self.unsendable.is_none())
+    }
+
+    /// The trace where the request is found, if it is sampled.
+    pub fn trace_id(&self) -> Option<String> {
+        let ids = self.trace.as_ref().map(|trace| trace.ids).filter(|ids| ids.is_sampled)?;
+        Some(format!("{:032x}", ids.trace))
     }
 
     /// It is sent by a client that the script made.

@@ -75,7 +75,8 @@ fn prepare_anew<'js>(
         Some(known) => (known, None),
         None => target(ctx, state, run, args.url)?,
     };
-    let keeps = template_name.is_none() && may_repeat(state, purpose);
+    // A header that is another one each time makes it another request each time.
+    let keeps = template_name.is_none() && run.traces.is_none() && may_repeat(state, purpose);
     let params = || params(ctx, state, args, purpose);
     let (body, params) = match purpose {
         Purpose::Response(borrows) => {
@@ -207,6 +208,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &RunSettings, arguments: Arguments)
         Ok((payload, plain)) => (payload, plain, None),
         Err(why) => (None, None, Some(why)),
     };
+    let trace = run.traces.as_ref().and_then(|traces| traces.begin(&mut params.headers));
     let response_type =
         params.response_type.unwrap_or(if run.discard { ResponseType::None } else { ResponseType::Text });
     let jar = params.jar.unwrap_or_else(|| Rc::clone(&state.jar));
@@ -246,6 +248,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &RunSettings, arguments: Arguments)
         intake: params.intake,
         warn_redirects: params.redirects.is_none() && !run.redirects_given,
         usual_series: Cell::new(None),
+        trace,
         sent: Sent { target, method, request, body: plain, jar_cookies, user_agent: Rc::clone(&run.user_agent) },
     }
 }

@@ -16,6 +16,7 @@ use crate::http::common::url::{Target, UrlCache};
 use crate::http::samples::debug::HttpDebug;
 use crate::http::samples::referee::WorkerReferee;
 use crate::http::samples::sampler::{Sampler, SeriesSets};
+use crate::http::trace::tracing::Tracing;
 use script::Vu;
 use script::json_path::Selector;
 use script::unstamped::WorkerTally;
@@ -75,7 +76,7 @@ pub struct RunSettings {
     pub urls: Rc<UrlCache>,
     /// The way to the series.
     pub sampler: Sampler,
-    /// Somebody sees each exchange, or each sample: of the three below, or an output.
+    /// Each exchange, or each sample, is looked at: by one of the four below, or an output.
     pub is_watched: bool,
     /// `httpDebug`: sees the requests of each client.
     pub debug: Option<Rc<HttpDebug>>,
@@ -83,6 +84,8 @@ pub struct RunSettings {
     pub unstamped: Rc<WorkerTally>,
     /// `--referee`.
     pub referee: Option<Rc<WorkerReferee>>,
+    /// `traceContext`, and spans.
+    pub traces: Option<Tracing>,
 }
 
 impl HttpState {
@@ -99,16 +102,17 @@ impl HttpState {
     }
 
     /// Another number whenever what is prepared now would not be what was prepared before. `None`: cookies may be
-    /// different each time.
+    /// different each time, and headers of traces are.
     pub fn edition(&self) -> Option<u32> {
-        self.jar.is_empty().then(|| self.expectations.get())
+        let is_traced = self.run.get().is_some_and(|run| run.traces.is_some());
+        (self.jar.is_empty() && !is_traced).then(|| self.expectations.get())
     }
 
     /// Options and caches.
     pub fn run(&self, vu: &Vu) -> &RunSettings {
         self.run.get_or_init(|| {
             let options = vu.options();
-            let (debug, referee) = (HttpDebug::of(vu), WorkerReferee::of(vu));
+            let (debug, referee, traces) = (HttpDebug::of(vu), WorkerReferee::of(vu), Tracing::of(vu));
             RunSettings {
                 throw: options.throw.unwrap_or(false),
                 batch: options.batch_limits(),
@@ -118,10 +122,11 @@ impl HttpState {
                 redirects_given: options.max_redirects.is_some(),
                 urls: UrlCache::of(vu),
                 sampler: Sampler::new(options.enabled_system_tags(), vu.worker_local::<SeriesSets>()),
-                is_watched: debug.is_some() || referee.is_some() || vu.recorder().has_batches(),
+                is_watched: debug.is_some() || referee.is_some() || traces.is_some() || vu.recorder().has_batches(),
                 debug,
                 unstamped: vu.worker_local::<WorkerTally>(),
                 referee,
+                traces,
             }
         })
     }

@@ -31,7 +31,10 @@ fn failed(ctx: &Ctx<'_>, vu: &Vu, call: &Call, message: &str) -> Result<()> {
     if call.prepared.throw {
         return Err(go_error::throw(ctx, message));
     }
-    vu.log().warn("Request Failed", &[("error", message)]);
+    let trace_id = call.prepared.trace_id();
+    let in_trace = trace_id.iter().map(|id| ("trace_id", id.as_str()));
+    let fields: Vec<_> = [("error", message)].into_iter().chain(in_trace).collect();
+    vu.log().warn("Request Failed", &fields);
     Ok(())
 }
 

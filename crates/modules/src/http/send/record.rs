@@ -16,6 +16,7 @@ use wire::{Exchange, FailureKind, Request, Timings};
 use crate::http::request::call::PreparedRequest;
 use crate::http::request::state::RunSettings;
 use crate::http::samples::sampler::{HopFacts, UsualSeries, add};
+use crate::http::trace::tracing::TracedHop;
 use script::Vu;
 
 /// How long a visitor on schedule has waited, by the end of the last exchange: how late the request began, and what its
@@ -104,9 +105,22 @@ impl HopRecord<'_> {
         if let Some(referee) = &self.run.referee {
             referee.note(self.vu, self.request, self.exchange);
         }
-        let series = self.add_samples();
+        let series = self.add_traced_samples();
         self.prepared.usual_series.set(series.and_then(|series| self.usual_series(series)));
         self.add_since_plan(since_plan);
+    }
+
+    /// Adds the samples and what there is to say of a trace. Samples that outputs get carry the id of a sampled one.
+    fn add_traced_samples(&self) -> Option<Bundle> {
+        let HopRecord { vu, run, prepared, request, exchange, last } = *self;
+        if let (Some(traces), Some(trace)) = (&run.traces, &prepared.trace) {
+            let hop = TracedHop { labels: &prepared.labels, request, exchange, last, mask: run.urls.mask() };
+            traces.note(vu, trace, &hop);
+        }
+        match prepared.trace_id().filter(|_| vu.recorder().has_batches()) {
+            Some(id) => vu.with_metadata("trace_id", &id, || self.add_samples()),
+            None => self.add_samples(),
+        }
     }
 
     /// Where the samples went; nowhere when the test's end cut the exchange short.

@@ -17,6 +17,7 @@ mod shown_run;
 mod tables;
 mod thresholds;
 mod timeline;
+mod traces;
 
 use super::Page;
 use crate::document::Document;

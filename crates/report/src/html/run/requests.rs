@@ -14,6 +14,7 @@ use units::show;
 use super::plots::unit_of;
 use super::shown_run::{ShownRun, plain};
 use super::tables::titled;
+use super::traces;
 use crate::document::{Histogram, Metric, Protocol, RequestRow, Requests};
 use crate::html::chart::{ChartLine, INK, Lines, Percentiles, Unit};
 use crate::html::table::CellText;
@@ -50,6 +51,7 @@ pub(super) fn section(run: &ShownRun<'_>) -> Vec<String> {
         by_request(run),
         by(run, "Scenario", |row| &row.scenario),
         by(run, "Group", |row| &row.group),
+        traces::table(run),
         data(requests),
     ]
 }

@@ -22,6 +22,7 @@ use crate::commands::run::drive::referee;
 use crate::commands::run::drive::run_samples::RunSamples;
 use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
+use crate::commands::run::end::traces;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
 use crate::commands::run::facts::target_cpu::TargetCpu;
 use crate::commands::run::saved::save::{self, Facts, Figures, Kept, Saving, redacted_document};
@@ -78,6 +79,7 @@ impl Ending<'_> {
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
         self.tell_unmatched_rules(&ran);
+        traces::tell(&script.program, log);
         let are_samples_lost = outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
         over_time.problem.iter().for_each(|text| log.write(Level::Error, text, &[]));
@@ -109,6 +111,7 @@ impl Ending<'_> {
                 figures: Figures { results, details: ran.samples.aggregate.details(ran.load), over_time },
                 generator,
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
+                traces: traces::named(&script.program),
                 code: self.exit_code(&findings),
                 reason: findings.reason(),
             };

@@ -4,3 +4,4 @@ pub mod findings;
 pub mod finish;
 pub mod restore;
 pub mod summary;
+pub mod traces;

@@ -49,6 +49,7 @@ fn document(test: MergedTest, generator: Generator, code: ExitCode) -> Document 
         figures: Figures { results: &results, details, over_time },
         generator,
         messages: None,
+        traces: Vec::new(),
         code,
         reason: None,
     })

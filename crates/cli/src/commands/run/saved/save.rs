@@ -15,7 +15,7 @@ use metrics::{Registry, Snapshot};
 use report::ci::{Digest, digest, of_run};
 use report::document::{
     Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, Requests, SCHEMA,
-    Scenario,
+    SampledTrace, Scenario,
 };
 use report::{Errors, TrendStat};
 use script::log::Level;
@@ -52,6 +52,8 @@ pub struct Facts<'a> {
     pub generator: Generator,
     /// Logs of messages.
     pub messages: Option<MessageLogs>,
+    /// Sampled requests that are worth a look.
+    pub traces: Vec<SampledTrace>,
     /// How it ended.
     pub code: ExitCode,
     /// Why it failed, where the code alone does not tell.
@@ -299,7 +301,10 @@ pub fn document(facts: Facts<'_>) -> Document {
         generator: facts.generator,
         exit: exit(facts.code, facts.reason),
         errors: Errors::of(results, |kind| over_time.times_of_error(kind)),
-        requests: Requests::new(&results.requests, over_time.requests.as_ref(), over_time.began),
+        requests: Requests {
+            traces: facts.traces,
+            ..Requests::new(&results.requests, over_time.requests.as_ref(), over_time.began)
+        },
         metrics: metrics(results, &details, &percents),
         checks: results.checks.iter().map(Check::from).collect(),
         groups: Group::from(&results.root),

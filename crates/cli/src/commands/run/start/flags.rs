@@ -24,7 +24,6 @@ use crate::flags::{OF_K6, Treated};
 use crate::log::LogFlags;
 use crate::output;
 use crate::quick::Quick;
-use crate::traces;
 use crate::viewers::Wanted;
 
 /// What the command line and the environment say about this run.
@@ -140,6 +139,8 @@ pub struct KeptFlags {
     pub ci: CiFiles,
     /// `--out`.
     pub outputs: Vec<String>,
+    /// `--traces-output`, where spans go.
+    pub traces: Option<String>,
 }
 
 /// What the script's file is.
@@ -302,6 +303,7 @@ impl KeptFlags {
             labels: labels(source.matches)?,
             ci: CiFiles::read(source.matches, &source.env)?,
             outputs: output_flags::outputs(source),
+            traces: source.text("traces-output"),
         })
     }
 }
@@ -388,8 +390,6 @@ fn without_effect(source: &FlagSource<'_>) -> Result<Vec<(Level, String)>, Failu
         let text = format!("--features: there is no feature '{feature}'{hint}; the test goes on without it");
         told.push((Level::Error, text));
     }
-    let traces = source.text("traces-output").map(|text| traces::read(&text)).transpose().map_err(generic)?;
-    told.extend((traces == Some(true)).then(|| (Level::Warning, traces::NOTHING_TO_SEND.to_owned())));
     told.extend(output_flags::not_obeyed(source).into_iter().map(|text| (Level::Warning, text)));
     for row in OF_K6 {
         let Treated::Warned(instead) = row.treated else { continue };
