@@ -105,9 +105,11 @@ impl Errors {
         first.map(|(_, what)| format!(" ({what})")).unwrap_or_default()
     }
 
-    /// Requests that the target refused: statuses 429 and 503, connections that it did not take or reset.
+    /// Requests that the target refused or failed: status 429 and those from 500 on, connections that it did not take or
+    /// reset.
     pub fn refused(&self) -> u64 {
-        let statuses = self.answers.iter().filter(|answer| !answer.expected && [429, 503].contains(&answer.status));
+        let statuses =
+            self.answers.iter().filter(|answer| !answer.expected && (answer.status == 429 || answer.status >= 500));
         let statuses: u64 = statuses.map(|answer| answer.count).sum();
         let is_refusal = |what: &str| what.contains("connection refused") || what.contains("connection reset");
         let connections = self.unanswered.iter().filter(|error| is_refusal(&error.what));

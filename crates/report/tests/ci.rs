@@ -46,7 +46,7 @@ fn judgement(verdict: Trust) -> Judgement {
         advice: "raise the limit".into(),
     };
     let causes = if verdict == Trust::Trusted { Vec::new() } else { vec![finding] };
-    Judgement { verdict, causes, basis: "busiest worker 34 %".into(), iterations: Default::default() }
+    Judgement { verdict, causes, basis: "busiest worker 34 %".into(), iterations: Default::default(), limit: None }
 }
 
 fn failed_run(verdict: Trust) -> Document {

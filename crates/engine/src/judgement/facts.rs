@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::Cause;
+
 /// What the samples and the machine tell.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -29,6 +31,23 @@ pub struct Facts {
     pub outputs: Outputs,
     /// Percentiles that somebody reads or judges by.
     pub percentiles: Vec<Percentile>,
+    /// What was found of single seconds while the test ran.
+    pub meanwhile: Vec<SaidMeanwhile>,
+}
+
+/// A cause that was found in some of the seconds of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SaidMeanwhile {
+    /// By name.
+    pub cause: Cause,
+    /// Its figure in the worst of them.
+    pub figure: String,
+    /// What helps against it.
+    pub advice: String,
+    /// In so many seconds.
+    pub seconds: u64,
+    /// Of so many that were judged.
+    pub of: u64,
 }
 
 /// What the machine gave to the process, and took away, while the scenarios ran.

@@ -17,10 +17,16 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use units::show::{grouped, percent, time};
 
-pub use facts::{ClosedLoop, Facts, IterationLag, MachineFacts, Outputs, Percentile, Pressure, Throttling};
+pub use facts::{
+    ClosedLoop, Facts, IterationLag, MachineFacts, Outputs, Percentile, Pressure, SaidMeanwhile, Throttling,
+};
 
 use crate::health::Health;
 
+/// A cause that was found in so much of the time is told of the whole run.
+const NOTABLE_SHARE_OF_TIME: f64 = 0.1;
+/// But not of a moment.
+const FEWEST_SECONDS: u64 = 3;
 /// Shares of a shorter run say nothing: starting up is most of it.
 const SHORTEST_JUDGED: Duration = Duration::from_secs(1);
 
@@ -162,6 +168,8 @@ fn found(health: &Health, facts: &Facts, is_long: bool) -> Vec<Finding> {
     if is_long {
         findings.extend(lateness::findings(health, facts));
     }
+    let known: Vec<Cause> = findings.iter().map(|finding| finding.cause).collect();
+    findings.extend(facts.meanwhile.iter().filter(|said| !known.contains(&said.cause)).filter_map(meanwhile));
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.cause.cmp(&b.cause)));
     let mut seen = Vec::new();
     findings.retain(|finding| {
@@ -171,6 +179,26 @@ fn found(health: &Health, facts: &Facts, is_long: bool) -> Vec<Finding> {
         }
     });
     findings
+}
+
+/// What single seconds showed and the whole run does not: in doubt where those seconds are a good part of it.
+fn meanwhile(said: &SaidMeanwhile) -> Option<Finding> {
+    let share = said.seconds as f64 / said.of.max(1) as f64;
+    let is_notable = share >= NOTABLE_SHARE_OF_TIME && said.seconds >= FEWEST_SECONDS;
+    is_notable.then(|| Finding {
+        cause: said.cause,
+        severity: Severity::Suspect,
+        figure: format!("in {} of {} seconds, {}", said.seconds, said.of, said.figure),
+        text: format!(
+            "{} was found in {} of the {} seconds that were looked at, at worst {}: the whole run does not show it, its \
+             slowest requests and latest starts may",
+            said.cause.title(),
+            said.seconds,
+            said.of,
+            said.figure
+        ),
+        advice: said.advice.clone(),
+    })
 }
 
 /// What a run that is trusted is trusted for.

@@ -241,6 +241,18 @@ impl Executor {
         self.kind().name()
     }
 
+    /// Users that begin again when they have ended, at most; none where a plan gives the starts.
+    pub fn users(&self) -> Option<u64> {
+        let highest = |start: u64, stages: &[Stage]| stages.iter().map(|stage| stage.target).fold(start, u64::max);
+        match self {
+            Executor::SharedIterations { vus, .. }
+            | Executor::PerVuIterations { vus, .. }
+            | Executor::ConstantVus { vus, .. } => Some(*vus),
+            Executor::RampingVus { start_vus, stages, .. } => Some(highest(*start_vus, stages)),
+            Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } | Executor::Trace { .. } => None,
+        }
+    }
+
     fn kind(&self) -> ExecutorKind {
         match self {
             Executor::SharedIterations { .. } => ExecutorKind::SharedIterations,

@@ -70,11 +70,7 @@ impl Hold {
     pub fn of(&self, scenarios: Scenarios) -> Result<Scenarios, ConfigError> {
         let rates: f64 =
             scenarios.iter().filter_map(|scenario| highest_rate(&scenario.executor)).map(|it| it.rate).sum();
-        let users = |scenario: &Scenario| match highest_rate(&scenario.executor) {
-            None => highest_users(&scenario.executor),
-            Some(_) => 0,
-        };
-        let closed: u64 = scenarios.iter().map(users).sum();
+        let closed: u64 = scenarios.iter().filter_map(|scenario| scenario.executor.users()).sum();
         let count = scenarios.iter().count();
         let problem = match self.load {
             HeldLoad::Rate(_) if rates == 0.0 && count > 1 => Some(format!(
@@ -113,10 +109,10 @@ impl Hold {
             }
             (HeldLoad::Users(_), Some(highest)) => self.at_rate(highest.rate, &highest, 1.0, highest.rate / rates),
             (HeldLoad::Users(users), None) => {
-                let share = highest_users(shape) as f64 / closed as f64;
+                let share = shape.users().unwrap_or(1) as f64 / closed as f64;
                 self.with_users((users as f64 * share).round() as u64)
             }
-            (HeldLoad::Rate(_), None) => self.with_users(highest_users(shape)),
+            (HeldLoad::Rate(_), None) => self.with_users(shape.users().unwrap_or(1)),
         }
     }
 
@@ -169,18 +165,6 @@ fn highest_rate(shape: &Executor) -> Option<HighestRate> {
             Some(HighestRate { rate, spacing: Spacing::Even, ready: *pre_allocated_vus, most: *max_vus })
         }
         _ => None,
-    }
-}
-
-fn highest_users(shape: &Executor) -> u64 {
-    match shape {
-        Executor::SharedIterations { vus, .. }
-        | Executor::PerVuIterations { vus, .. }
-        | Executor::ConstantVus { vus, .. } => *vus,
-        Executor::RampingVus { start_vus, stages, .. } => highest(*start_vus, stages),
-        Executor::ConstantArrivalRate { max_vus, .. }
-        | Executor::RampingArrivalRate { max_vus, .. }
-        | Executor::Trace { max_vus, .. } => *max_vus,
     }
 }
 

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::show::grouped;
 
+use crate::limit::{LimitName, RunLimit};
+
 /// The verdict on a run and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
@@ -23,6 +25,9 @@ pub struct Judgement {
     /// What became of the planned iterations.
     #[serde(default)]
     pub iterations: Iterations,
+    /// Who was the limit; absent where nothing was judged, and of an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<RunLimit>,
 }
 
 /// What a run's figures are worth.
@@ -110,6 +115,16 @@ impl Judgement {
     }
 }
 
+impl Judgement {
+    /// Who was the limit, where the verdict does not say it already.
+    pub fn limit_line(&self) -> Option<String> {
+        let is_told = |limit: &&RunLimit| !matches!(limit.name, LimitName::Nothing | LimitName::Generator);
+        let limit = self.limit.as_ref().filter(is_told)?;
+        let is_said = self.doubts().any(|finding| finding.text == limit.evidence);
+        (!is_said).then(|| format!("limit: {}", limit.line()))
+    }
+}
+
 impl Iterations {
     /// The sum in one line, where it has more than one part.
     pub fn line(&self) -> Option<String> {
@@ -142,7 +157,13 @@ mod tests {
     }
 
     fn judgement(verdict: Trust, causes: Vec<Finding>) -> Judgement {
-        Judgement { verdict, causes, basis: String::from("busiest worker 1 %"), iterations: Iterations::default() }
+        Judgement {
+            verdict,
+            causes,
+            basis: String::from("busiest worker 1 %"),
+            iterations: Iterations::default(),
+            limit: None,
+        }
     }
 
     #[test]
@@ -154,6 +175,20 @@ mod tests {
         assert_eq!(invalid.line(false).as_deref(), Some("INVALID: CPU limit (7 times); late starts (7 times)"));
         assert!(invalid.line(true).is_some_and(|line| line.starts_with("INVALID, accepted (--accept-late): CPU")));
         assert_eq!(judgement(Trust::NotJudged, Vec::new()).line(false), None);
+    }
+
+    #[test]
+    fn the_limit_has_a_line_where_the_verdict_does_not_say_it() {
+        let of = |name: LimitName, evidence: &str| {
+            let limit = Some(RunLimit { name, between: Vec::new(), evidence: evidence.to_owned() });
+            let causes = vec![Finding { text: String::from("said"), ..finding("late starts", Severity::Suspect) }];
+            Judgement { limit, ..judgement(Trust::Suspect, causes) }.limit_line()
+        };
+        assert_eq!(of(LimitName::TargetCpu, "full").as_deref(), Some("limit: the target's CPU: full"));
+        assert_eq!(
+            [of(LimitName::Nothing, ""), of(LimitName::Machine, "said"), of(LimitName::Generator, "")],
+            [None, None, None]
+        );
     }
 
     #[test]

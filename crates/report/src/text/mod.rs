@@ -83,7 +83,8 @@ pub fn verdict(options: &SummaryOptions) -> String {
     };
     let line = judgement.line(options.late_accepted).into_iter();
     let first = line.flat_map(|line| wrapped(&visible(&line), writer.room(2))).map(paint);
-    let lines: Vec<String> = first.chain(judgement.iterations.line()).collect();
+    let limit = judgement.limit_line().into_iter().flat_map(|line| wrapped(&visible(&line), writer.room(2)));
+    let lines: Vec<String> = first.chain(limit).chain(judgement.iterations.line()).collect();
     if lines.is_empty() {
         return String::new();
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use metrics::{Keyed, Trend};
 use report::capacity::{Breach, Judge, Length, LoadUnit, Objective, ProbeFigures, ProbeSecond, Said, Standing};
 use report::document::{self, Document, Value};
-use report::limit::{ClosedUse, LimitFacts, TargetUse};
+use report::limit::{ClosedUse, LimitFacts, Slower, used};
 
 use super::asked::CapacityFlags;
 use super::follow::{Follower, Interval};
@@ -338,10 +338,7 @@ impl<'a> ProbeAccount<'a> {
 pub fn limit_facts<'d>(probe: &Probe, document: &'d Document, light: Light, unit: LoadUnit) -> LimitFacts<'d> {
     let judgement = document.generator.judgement.as_ref();
     let target = document.generator_seconds.as_ref().and_then(|seconds| seconds.target.as_ref());
-    let target = target.and_then(|target| {
-        let (busiest, waited) = target.mean_of_busiest();
-        Some(TargetUse { name: target.name.clone(), cores: target.mean()?, busiest, waited })
-    });
+    let target = target.and_then(used);
     let count = |name: &str| match document.metric(name).map(|metric| &metric.value) {
         Some(Value::Counter { count, .. }) => *count,
         _ => 0.0,
@@ -356,7 +353,8 @@ pub fn limit_facts<'d>(probe: &Probe, document: &'d Document, light: Light, unit
             .then(|| (figures.load * figures.seconds, figures.ended_per_second * figures.seconds)),
         closed: (unit == LoadUnit::Users).then_some(ClosedUse { users: figures.load, waiting: 1.0 }),
         link: None,
-        slower: light.p50.zip(figures.p50),
+        slower: light.p50.zip(figures.p50).map(|(light, now)| Slower { light, now, light_is: "a light load sees" }),
+        is_broken: true,
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) fn head(run: &ShownRun<'_>) -> String {
         format!("Onrush {}", plain(&document.onrush)),
         labels.collect::<Vec<_>>().join(" "),
     ];
-    let verdict = [outcome(document), trust(document), errors(document), failures(run), speed(run), steady(run)];
+    let verdict =
+        [outcome(document), trust(document), limit(document), errors(document), failures(run), speed(run), steady(run)];
     let mut list = String::from("<ul class=\"verdict\">\n");
     for HeadLine { class, head, text } in verdict.into_iter().flatten() {
         let _ = writeln!(list, "<li class=\"{class}\"><strong>{}</strong>{}</li>", Text(head), Text(&text));
@@ -163,6 +164,11 @@ fn failures(run: &ShownRun<'_>) -> Option<HeadLine> {
 
 /// Whether the generator measured what it was meant to. Results that were judged have a verdict, older ones only what
 /// their generator noticed.
+fn limit(document: &Document) -> Option<HeadLine> {
+    let limit = document.generator.judgement.as_ref()?.limit.as_ref()?;
+    Some(HeadLine { class: "plain", head: "Limit:", text: limit.line() })
+}
+
 fn trust(document: &Document) -> Option<HeadLine> {
     let generator = &document.generator;
     if let Some(judgement) = &generator.judgement

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use engine::judgement::SaidMeanwhile;
 use engine::{Health, Tick};
 use report::document;
 use script::Program;
@@ -31,6 +32,8 @@ pub struct GeneratorAccount {
     pub referee: Option<document::Referee>,
     /// The machine when the scenarios started; none when they never did.
     pub machine: Option<machine::Moment>,
+    /// What was found of single seconds.
+    pub meanwhile: Vec<SaidMeanwhile>,
 }
 
 impl GeneratorWatch {

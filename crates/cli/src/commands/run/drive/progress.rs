@@ -22,6 +22,7 @@ use crate::commands::run::drive::observer::{Observer, Sources};
 use crate::commands::run::drive::pause;
 use crate::commands::run::drive::referee::RefereeThread;
 use crate::commands::run::drive::run_samples::RunSamples;
+use crate::commands::run::drive::watch::Watch;
 use crate::commands::run::facts::target_cpu::TargetCpu;
 use crate::commands::run::saved::save::Saving;
 use crate::commands::run::saved::shards::{Shards, ShippedPart};
@@ -401,6 +402,7 @@ impl Progress<'_> {
                 health: outcome.health,
                 clock_step_ms: self.generator.clock_step_ms(),
                 referee: self.referee.map(RefereeThread::finish),
+                meanwhile: self.generator.watch.as_ref().map(Watch::meanwhile).unwrap_or_default(),
                 machine: self.generator.machine,
             },
             shipped: self.shipped,

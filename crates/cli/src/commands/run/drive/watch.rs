@@ -7,6 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use engine::judgement::SaidMeanwhile;
 use engine::{Cause, Finding, Severity, Tick};
 
 use crate::commands::run::drive::pace;
@@ -37,6 +38,9 @@ pub struct Watch {
     cut: Duration,
     /// How much the wall clock stepped at the last tick, in ms.
     clock_step_ms: f64,
+    /// How often each cause was found, of so many seconds.
+    meanwhile: HashMap<Cause, SaidMeanwhile>,
+    judged_s: u64,
     /// When each cause was found last.
     found: HashMap<Cause, Duration>,
     /// How fast it goes.
@@ -54,6 +58,8 @@ impl Watch {
             samples: Samples::default(),
             cut: start,
             clock_step_ms: 0.0,
+            meanwhile: HashMap::new(),
+            judged_s: 0,
             found: HashMap::new(),
             pace: None,
             trust: Trust::default(),
@@ -83,6 +89,7 @@ impl Watch {
             machine: Meanwhile::between(&before.machine, &mark.machine),
             lost: Vec::new(),
             accept_late: false,
+            meanwhile: Vec::new(),
         };
         let doubts = engine::doubts_lately(&tick.lately, &facts(&samples, &around));
         self.judge(&doubts);
@@ -105,7 +112,24 @@ impl Watch {
         &self.trust
     }
 
+    /// What was found of single seconds.
+    pub fn meanwhile(&self) -> Vec<SaidMeanwhile> {
+        let said = self.meanwhile.values();
+        said.map(|said| SaidMeanwhile { of: self.judged_s, ..said.clone() }).collect()
+    }
+
     fn judge(&mut self, doubts: &[Finding]) {
+        self.judged_s += 1;
+        for doubt in doubts {
+            let said = self.meanwhile.entry(doubt.cause).or_insert_with(|| SaidMeanwhile {
+                cause: doubt.cause,
+                figure: doubt.figure.clone(),
+                advice: doubt.advice.clone(),
+                seconds: 0,
+                of: 0,
+            });
+            said.seconds += 1;
+        }
         let is_invalid = doubts.iter().any(|doubt| doubt.severity == Severity::Invalid);
         self.trust.now = match is_invalid {
             _ if self.is_smoke => Word::NotJudged,
@@ -174,6 +198,9 @@ mod tests {
         assert_eq!(doubts.iter().map(|doubt| doubt.title.as_str()).collect::<Vec<_>>(), ["CPU", "late starts"]);
         watch.judge(&[]);
         assert_eq!((watch.trust().now, watch.trust().suspect_s), (Word::Trusted, 1));
+        let mut said: Vec<_> = watch.meanwhile().into_iter().map(|said| (said.cause, said.seconds, said.of)).collect();
+        said.sort();
+        assert_eq!(said, [(Cause::Cpu, 1, 3), (Cause::LateStarts, 2, 3)]);
         let mut smoke = Watch::starting(Duration::ZERO, true);
         smoke.judge(&[]);
         assert_eq!(smoke.trust().now, Word::NotJudged);

@@ -1,7 +1,7 @@
 //! After the last iteration: teardown, the last judgement, the result that is kept, the summary, the exit code.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ::outputs::Outputs;
 use engine::Stopper;
@@ -11,8 +11,10 @@ use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
 use report::SummaryMode;
 use report::document::{self, MessageLogs};
+use report::limit::RunLoad;
 use script::ScriptError;
 use script::log::Level;
+use script::options::Options;
 
 use crate::commands::run::drive::generator_watch::GeneratorAccount;
 use crate::commands::run::drive::lifecycle::Lifecycle;
@@ -36,6 +38,8 @@ use crate::log::Logger;
 use crate::messages::Messages;
 use crate::output;
 use crate::process::machine;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// What the end of a run needs.
 pub struct Ending<'a> {
@@ -95,7 +99,8 @@ impl Ending<'_> {
             lost: outputs::losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
-        let judged = self.judge(&ran, results, &around);
+        let target = over_time.generator.as_ref().and_then(|generator| generator.target.as_ref());
+        let judged = self.judge(&ran, results, &around).limited_by(results, target, &load_of(&ran.planned.options));
         let are_shards_there = self.ship(&mut ran, &judged, results);
         let notes = self.notes(ran.generator.referee.as_ref(), results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
@@ -233,6 +238,7 @@ impl Ending<'_> {
             bias: ran.generator.referee.as_ref().and_then(referee::bias),
             is_target_here: self.script.program.is_target_here(),
             accept_late: self.flags.verdict.accept_late,
+            meanwhile: ran.generator.meanwhile.clone(),
             ..Circumstances::default()
         }
     }
@@ -318,6 +324,20 @@ impl Ending<'_> {
             fleet.torn_down(samples.timeline.as_ref().and_then(Timeline::journal_length));
         }
         result.err()
+    }
+}
+
+/// What was planned, as far as a limit asks for it.
+fn load_of(options: &Options) -> RunLoad {
+    let scenarios = || options.execution.scenarios.iter().flat_map(Scenarios::iter);
+    let users: Option<u64> = scenarios().map(|scenario| scenario.executor.users()).sum();
+    let links: Vec<_> =
+        scenarios().map(|scenario| options.link_of(&scenario.name).and_then(|link| link.download)).collect();
+    let is_same = links.windows(2).all(|two| two[0] == two[1]);
+    RunLoad {
+        users: users.map(|users| users as f64),
+        is_planned: scenarios().all(|scenario| scenario.executor.users().is_none()),
+        link_bps: links.first().copied().flatten().filter(|_| is_same).map(|link| link.bytes_in(SECOND) as f64 * 8.0),
     }
 }
 

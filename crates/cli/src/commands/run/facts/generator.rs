@@ -4,12 +4,13 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use engine::judgement::{ClosedLoop, MachineFacts, Outputs, Percentile, Throttling};
+use engine::judgement::{ClosedLoop, MachineFacts, Outputs, Percentile, SaidMeanwhile, Throttling};
 use engine::{Facts, Finding, Health, Severity};
 use journal::AgentsReport;
 use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
-use report::document::{self, Cause, Generator, Iterations, Pressure, WorkerFigures};
+use report::document::{self, Cause, Generator, Iterations, Pressure, TargetSeconds, WorkerFigures};
+use report::limit::{RunLimit, RunLoad, of_run};
 
 use crate::commands::run::facts::samples::{Samples, trend};
 use crate::process::machine::Meanwhile;
@@ -35,6 +36,8 @@ pub struct Circumstances {
     pub lost: Vec<String>,
     /// `--accept-late`.
     pub accept_late: bool,
+    /// What was found of single seconds while the test ran.
+    pub meanwhile: Vec<SaidMeanwhile>,
 }
 
 /// A judgement, and whether the user overruled it.
@@ -42,6 +45,7 @@ pub struct Judged {
     judgement: engine::Judgement,
     iterations: Iterations,
     accept_late: bool,
+    limit: Option<RunLimit>,
 }
 
 impl Judged {
@@ -54,7 +58,15 @@ impl Judged {
             judgement: engine::judge(health, &facts),
             iterations: Iterations { planned, ended: completed, dropped, interrupted },
             accept_late: around.accept_late,
+            limit: None,
         }
+    }
+
+    /// With who was the limit.
+    #[must_use]
+    pub fn limited_by(self, results: &Results, target: Option<&TargetSeconds>, load: &RunLoad) -> Self {
+        let limit = of_run(results, &self.kept(), target, load);
+        Judged { limit, ..self }
     }
 
     /// The verdict with its findings.
@@ -84,6 +96,7 @@ impl Judged {
             causes: self.judgement.findings.iter().map(kept).collect(),
             basis: self.judgement.basis.clone(),
             iterations: self.iterations,
+            limit: self.limit.clone(),
         }
     }
 
@@ -222,6 +235,7 @@ pub fn facts(samples: &Samples, around: &Circumstances) -> Facts {
         },
         outputs: Outputs { lost: lost.clone() },
         percentiles: Vec::new(),
+        meanwhile: around.meanwhile.clone(),
     }
 }
 

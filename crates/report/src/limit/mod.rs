@@ -4,11 +4,15 @@
 //! because then nothing else can be told. Where the facts fit two limits the answer is that it cannot be decided, with
 //! both names: a wrong name costs a day, an open question a look at `top`.
 
+mod of_run;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::show::{percent, time};
 
 use crate::document::{Finding, Severity};
+
+pub use of_run::{RunLoad, of_run, used};
 
 /// What can be the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -91,7 +95,7 @@ pub struct LimitFacts<'a> {
     pub target: Option<TargetUse>,
     /// HTTP requests made.
     pub requests: f64,
-    /// Those that the target refused: connections refused or reset, statuses 429 and 503.
+    /// Those that the target refused or failed: connections refused or reset, status 429 and those from 500 on.
     pub refused: f64,
     /// Iterations that an arrival rate planned, and those that ended; none without one.
     pub planned: Option<(f64, f64)>,
@@ -99,8 +103,21 @@ pub struct LimitFacts<'a> {
     pub closed: Option<ClosedUse>,
     /// The most used of the users' links, as a share of its bandwidth.
     pub link: Option<f64>,
-    /// The median of a request at a light load and at this one, in ms.
-    pub slower: Option<(f64, f64)>,
+    /// How much slower answers are than without a queue.
+    pub slower: Option<Slower>,
+    /// Whether an objective broke: an arrival rate that was made and answered has no limit otherwise.
+    pub is_broken: bool,
+}
+
+/// A request without a queue, and as it was: in ms.
+#[derive(Clone, Copy, Debug)]
+pub struct Slower {
+    /// Without a queue.
+    pub light: f64,
+    /// The median of this load.
+    pub now: f64,
+    /// What `light` is: `a light load sees`.
+    pub light_is: &'static str,
 }
 
 /// CPU of the target.
@@ -167,7 +184,7 @@ pub fn limit(facts: &LimitFacts<'_>) -> RunLimit {
     }
     if facts.refused >= NOTABLE * facts.requests.max(1.0) {
         let share = percent(facts.refused / facts.requests.max(1.0), 1);
-        return named(LimitName::TargetRefuses, format!("{share} of the requests were refused"));
+        return named(LimitName::TargetRefuses, format!("{share} of the requests were refused or failed"));
     }
     of_target(facts).unwrap_or_else(|| of_load(facts))
 }
@@ -187,13 +204,12 @@ fn of_target(facts: &LimitFacts<'_>) -> Option<RunLimit> {
 
 /// By what became of the load.
 fn of_load(facts: &LimitFacts<'_>) -> RunLimit {
-    let queued = facts.slower.filter(|(light, now)| *now >= QUEUED * light && *now >= light + 1.0);
+    let queued = facts.slower.filter(|slower| slower.now >= QUEUED * slower.light && slower.now >= slower.light + 1.0);
     let is_behind = facts.planned.is_some_and(|(planned, ended)| ended < planned * (1.0 - NOTABLE));
     let all_busy = facts.closed.filter(|closed| closed.waiting >= BUSY);
     let cpu = facts.target.as_ref().and_then(|target| target.busiest);
-    let slower =
-        queued.map(|(light, now)| format!("a median of {} where a light load sees {}", time(now), time(light)));
-    let is_limited = is_behind || all_busy.is_some() || queued.is_some();
+    let slower = queued.map(|it| format!("a median of {} where {} {}", time(it.now), it.light_is, time(it.light)));
+    let is_limited = is_behind || all_busy.is_some() || facts.is_broken;
     if !is_limited {
         let evidence = String::from("what was planned was started and answered");
         return RunLimit { name: LimitName::Nothing, between: Vec::new(), evidence };
@@ -210,7 +226,7 @@ fn of_load(facts: &LimitFacts<'_>) -> RunLimit {
         .map(|busiest| format!("its busiest thread used {} of a core", percent(busiest, 0)));
     let evidence: Vec<String> = [behind, users, slower, idle.clone()].into_iter().flatten().collect();
     let evidence = evidence.join("; ");
-    let is_queue = queued.is_some() || is_behind;
+    let is_queue = queued.is_some() || is_behind || facts.is_broken;
     let (name, between) = match (is_queue, all_busy.is_some(), idle.is_some()) {
         (true, _, true) => (LimitName::TargetQueue, vec![]),
         (true, _, false) => (LimitName::Undecidable, vec![LimitName::TargetCpu, LimitName::TargetQueue]),
@@ -252,6 +268,10 @@ mod tests {
         Some(TargetUse { name, cores: busiest, busiest: Some(busiest), waited: Some(waited) })
     }
 
+    fn slower(light: f64, now: f64) -> Option<Slower> {
+        Some(Slower { light, now, light_is: "a light load sees" })
+    }
+
     fn named(facts: &LimitFacts<'_>) -> LimitName {
         limit(facts).name
     }
@@ -285,7 +305,7 @@ mod tests {
             target: target(busiest, waited),
             requests: 1000.0,
             planned: Some((1000.0, 900.0)),
-            slower: Some((2.0, 300.0)),
+            slower: slower(2.0, 300.0),
             ..LimitFacts::default()
         };
         assert_eq!(named(&facts(0.95, 0.02)), LimitName::TargetCpu);
@@ -301,7 +321,7 @@ mod tests {
     #[test]
     fn refusals_and_links_are_told_by_their_shares() {
         let facts = LimitFacts { requests: 1000.0, refused: 20.0, target: target(0.99, 0.0), ..LimitFacts::default() };
-        assert_eq!(limit(&facts).line(), "the target refuses: 2.0 % of the requests were refused");
+        assert_eq!(limit(&facts).line(), "the target refuses: 2.0 % of the requests were refused or failed");
         let facts = LimitFacts { requests: 1000.0, link: Some(0.97), ..LimitFacts::default() };
         assert_eq!(named(&facts), LimitName::Link);
     }
@@ -310,8 +330,8 @@ mod tests {
     fn users_that_wait_are_the_limit_where_answers_are_not_slower() {
         let closed = Some(ClosedUse { users: 10.0, waiting: 0.98 });
         let facts = LimitFacts { requests: 1000.0, closed, target: target(0.3, 0.0), ..LimitFacts::default() };
-        assert_eq!(named(&LimitFacts { slower: Some((20.0, 20.5)), ..facts.clone() }), LimitName::Users);
-        assert_eq!(named(&LimitFacts { slower: Some((2.0, 20.0)), ..facts.clone() }), LimitName::TargetQueue);
+        assert_eq!(named(&LimitFacts { slower: slower(20.0, 20.5), ..facts.clone() }), LimitName::Users);
+        assert_eq!(named(&LimitFacts { slower: slower(2.0, 20.0), ..facts.clone() }), LimitName::TargetQueue);
         assert_eq!(limit(&facts).between, [LimitName::Users, LimitName::TargetQueue]);
         let sleeping = Some(ClosedUse { users: 10.0, waiting: 0.1 });
         assert_eq!(named(&LimitFacts { closed: sleeping, ..facts }), LimitName::Nothing);
