@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use onrush_engine::health::{ArrivalCounts, Gap, Health, Occupation, WorkerHealth};
-use onrush_engine::judgement::{ClosedLoop, IterationLag, MachineFacts, Outputs, Percentile, Throttling};
+use onrush_engine::judgement::{
+    ClosedLoop, IterationLag, MachineFacts, Outputs, Percentile, SaidMeanwhile, Throttling,
+};
 use onrush_engine::{Cause, Facts, Finding, Judgement, Severity, Verdict, doubts_lately, judge};
 
 /// Two workers on two cores for five seconds; the first as given.
@@ -299,6 +301,30 @@ fn a_bias_that_a_referee_found_is_told() {
     let judgement = judge(&health(0.1, 0.1, 2.0), &Facts { bias: Some((1.5, 1.0)), ..facts() });
     assert_eq!(causes(&judgement), [(Cause::GeneratorBias, Severity::Suspect)]);
     assert!(judgement.findings[0].text.contains("a median of 1ms where the users measured 1.5ms"), "{judgement:?}");
+}
+
+#[test]
+fn what_single_seconds_showed_is_told_of_the_whole_run() {
+    let said = |cause, seconds| SaidMeanwhile {
+        cause,
+        figure: "waited 55.1 % of the time".to_owned(),
+        advice: "end what else runs".to_owned(),
+        seconds,
+        of: 60,
+    };
+    let judged = |seconds| {
+        let meanwhile = vec![said(Cause::RunQueue, seconds)];
+        judge(&health(0.1, 0.1, 2.0), &Facts { meanwhile, ..facts() })
+    };
+    assert_eq!([2, 5].map(|seconds| judged(seconds).verdict), [Verdict::Trusted; 2], "a moment of an hour");
+    let judgement = judged(48);
+    assert_eq!(causes(&judgement), [(Cause::RunQueue, Severity::Suspect)]);
+    assert_eq!(judgement.findings[0].figure, "in 48 of 60 seconds, waited 55.1 % of the time");
+    // What the whole run shows is told once.
+    let meanwhile = vec![said(Cause::GeneratorBias, 60)];
+    let judgement = judge(&health(0.1, 0.1, 2.0), &Facts { bias: Some((1.5, 1.0)), meanwhile, ..facts() });
+    assert!(judgement.findings[0].text.contains("a referee beside the workers"), "{judgement:?}");
+    assert_eq!(judgement.findings.len(), 1);
 }
 
 #[test]

@@ -18,6 +18,7 @@ pub mod history;
 pub mod html;
 mod input;
 mod junit;
+pub mod laws;
 pub mod limit;
 pub mod machine;
 mod markdown;

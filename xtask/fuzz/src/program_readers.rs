@@ -7,6 +7,8 @@ use std::rc::Rc;
 
 use cli::fuzzing;
 use convert::{Style, shell};
+use engine::scenario::Hold;
+use report::capacity::Objective;
 
 use super::corpus;
 use super::scripts::Compiler;
@@ -122,6 +124,18 @@ pub const ALL: &[Subject] = &[
         examples: &["errors>1%", "exceptions>=10", "errors > 0"],
         words: &["errors", "exceptions", ">", ">=", "%", "inf", "nan"],
         start: || Ok(Box::new(|input| fuzzing::limits(&String::from_utf8_lossy(input)))),
+    },
+    Subject {
+        name: "held-load",
+        examples: &["rate=250/s,time=20s,ready=10,most=100", "users=40,time=1.5s"],
+        words: &["rate=", "users=", "time=", "ready=", "most=", ",", "/s", "s", "inf", "nan", "-1", "1e308"],
+        start: || Ok(Box::new(held_loads)),
+    },
+    Subject {
+        name: "objective",
+        examples: &["http_req_duration{name:page}: p(95)<200", "checks: rate==1", "http_reqs: rate>100", "t: avg<=5"],
+        words: &["p(", "rate", "avg", "med", "max", "count", "value", "<", ">=", "==", ":", "{", "}", "inf", "1e308"],
+        start: || Ok(Box::new(objectives)),
     },
     Subject {
         name: "output-settings",
@@ -241,4 +255,22 @@ fn archive(input: &[u8]) -> Vec<u8> {
     }
     bytes.extend([0; 1024]);
     bytes
+}
+
+/// A load of `--hold`: what is read lasts for a time, and an error says what was expected.
+fn held_loads(input: &[u8]) -> Result<(), String> {
+    match Hold::read(&String::from_utf8_lossy(input)) {
+        Ok(hold) if hold.time.is_zero() => Err(format!("{hold:?} takes no time")),
+        Err(problem) if !problem.contains("expected") => Err(format!("an error without what was expected: {problem}")),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// An objective of `onrush capacity`: what is read is read again from how it is told.
+fn objectives(input: &[u8]) -> Result<(), String> {
+    let Ok(objective) = Objective::read(&String::from_utf8_lossy(input)) else { return Ok(()) };
+    match Objective::read(&objective.text()) {
+        Ok(again) if again == objective => Ok(()),
+        other => Err(format!("{objective:?} is told as {:?}, which is read as {other:?}", objective.text())),
+    }
 }

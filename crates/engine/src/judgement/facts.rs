@@ -33,6 +33,8 @@ pub struct Facts {
     pub percentiles: Vec<Percentile>,
     /// What was found of single seconds while the test ran.
     pub meanwhile: Vec<SaidMeanwhile>,
+    /// Laws that the figures break, in words.
+    pub disagreements: Vec<String>,
 }
 
 /// A cause that was found in some of the seconds of a run.

@@ -26,6 +26,7 @@ pub(super) fn findings(health: &Health, facts: &Facts, is_long: bool) -> Vec<Fin
         bias(facts),
         outputs(facts),
         is_long.then(|| too_few(&facts.percentiles)).flatten(),
+        disagreements(&facts.disagreements),
     ];
     found.into_iter().flatten().collect()
 }
@@ -144,6 +145,20 @@ fn outputs(facts: &Facts) -> Option<Finding> {
         figure: lost.join("; "),
         text: format!("{}: what reads there sees fewer samples than this summary", lost.join("; ")),
         advice: String::from("write to a faster disk or receiver, or send fewer metrics"),
+    })
+}
+
+/// Figures that contradict each other have been measured wrongly, whoever's fault it is.
+fn disagreements(broken: &[String]) -> Option<Finding> {
+    let first = broken.first()?;
+    Some(Finding {
+        cause: Cause::FiguresDisagree,
+        severity: Severity::Suspect,
+        figure: first.clone(),
+        text: format!("figures contradict each other: {}", broken.join("; ")),
+        advice: String::from(
+            "keep the result (--save) and report it: this is a mistake of Onrush, or of the machine's clocks",
+        ),
     })
 }
 

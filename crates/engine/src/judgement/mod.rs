@@ -72,6 +72,7 @@ causes! {
     StampsMissing = "stamps_missing", "no kernel stamps";
     OutputBackpressure = "output_backpressure", "output too slow";
     TooFewSamples = "too_few_samples", "too few samples";
+    FiguresDisagree = "figures_disagree", "figures disagree";
 }
 
 /// How much a finding matters.

@@ -243,6 +243,8 @@ mod tests {
             "-d",
             "x",
             "--json",
+            "--from",
+            "30",
             "--at-least",
             "2000",
         ])

@@ -90,6 +90,7 @@ impl Watch {
             lost: Vec::new(),
             accept_late: false,
             meanwhile: Vec::new(),
+            closed_users: None,
         };
         let doubts = engine::doubts_lately(&tick.lately, &facts(&samples, &around));
         self.judge(&doubts);

@@ -239,6 +239,7 @@ impl Ending<'_> {
             is_target_here: self.script.program.is_target_here(),
             accept_late: self.flags.verdict.accept_late,
             meanwhile: ran.generator.meanwhile.clone(),
+            closed_users: load_of(&ran.planned.options).users.map(|users| users as u64),
             ..Circumstances::default()
         }
     }

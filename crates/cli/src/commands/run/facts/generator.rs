@@ -38,6 +38,8 @@ pub struct Circumstances {
     pub accept_late: bool,
     /// What was found of single seconds while the test ran.
     pub meanwhile: Vec<SaidMeanwhile>,
+    /// Users, where all scenarios begin again when they have ended.
+    pub closed_users: Option<u64>,
 }
 
 /// A judgement, and whether the user overruled it.
@@ -53,7 +55,12 @@ impl Judged {
     pub fn new(health: &Health, shown: &[TrendStat], results: &Results, around: &Circumstances) -> Self {
         let engine::state::Counts { completed, interrupted, dropped, .. } = health.counts;
         let planned = completed + interrupted + dropped;
-        let facts = Facts { percentiles: percentiles(results, shown), ..facts(&Samples::from(results), around) };
+        let facts = Facts {
+            percentiles: percentiles(results, shown),
+            disagreements: report::laws::broken(results, around.closed_users),
+            ..facts(&Samples::from(results), around)
+        };
+        debug_assert!(facts.disagreements.is_empty(), "{:?}", facts.disagreements);
         Judged {
             judgement: engine::judge(health, &facts),
             iterations: Iterations { planned, ended: completed, dropped, interrupted },
@@ -236,6 +243,7 @@ pub fn facts(samples: &Samples, around: &Circumstances) -> Facts {
         outputs: Outputs { lost: lost.clone() },
         percentiles: Vec::new(),
         meanwhile: around.meanwhile.clone(),
+        disagreements: Vec::new(),
     }
 }
 
