@@ -105,8 +105,8 @@ impl Errors {
         first.map(|(_, what)| format!(" ({what})")).unwrap_or_default()
     }
 
-    /// Requests that the target refused or failed: status 429 and those from 500 on, connections that it did not take or
-    /// reset.
+    /// Requests that the target refused or failed: status 429 and those from 500 on, connections that it did not take
+    /// or reset.
     pub fn refused(&self) -> u64 {
         let statuses =
             self.answers.iter().filter(|answer| !answer.expected && (answer.status == 429 || answer.status >= 500));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Cause;
+use super::cause::Cause;
 
 /// What the samples and the machine tell.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub struct Facts {
 /// A cause that was found in some of the seconds of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaidMeanwhile {
-    /// By name.
+    /// Which one, by name.
     pub cause: Cause,
     /// Its figure in the worst of them.
     pub figure: String,

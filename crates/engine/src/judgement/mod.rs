@@ -6,8 +6,10 @@
 //! stood still. Otherwise it is a note. A run of less than a second has no shares, and one user's one iteration tests
 //! no load.
 //!
-//! `facts` are what comes in, `lateness` judges the generator's time, `load` what was planned and what happened.
+//! `cause` has the names, `facts` are what comes in, `lateness` judges the generator's time, `load` what was planned and
+//! what happened.
 
+mod cause;
 mod facts;
 mod lateness;
 mod load;
@@ -17,6 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use units::show::{grouped, percent, time};
 
+pub use cause::Cause;
 pub use facts::{
     ClosedLoop, Facts, IterationLag, MachineFacts, Outputs, Percentile, Pressure, SaidMeanwhile, Throttling,
 };
@@ -29,51 +32,6 @@ const NOTABLE_SHARE_OF_TIME: f64 = 0.1;
 const FEWEST_SECONDS: u64 = 3;
 /// Shares of a shorter run say nothing: starting up is most of it.
 const SHORTEST_JUDGED: Duration = Duration::from_secs(1);
-
-macro_rules! causes {
-    ($($cause:ident = $name:literal, $title:literal;)*) => {
-        /// Why figures are in doubt. The first ones explain the later ones, and are told first.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[expect(missing_docs, reason = "their titles say what they are; the guide has each")]
-        pub enum Cause { $($cause),* }
-
-        impl Cause {
-            /// All, in their order.
-            pub const ALL: &[Cause] = &[$(Cause::$cause),*];
-
-            /// As JSON has it.
-            pub const fn name(self) -> &'static str {
-                match self { $(Cause::$cause => $name),* }
-            }
-
-            /// As people read it.
-            pub const fn title(self) -> &'static str {
-                match self { $(Cause::$cause => $title),* }
-            }
-        }
-    };
-}
-
-causes! {
-    AgentsLost = "agents_lost", "agents lost";
-    Throttled = "throttled", "CPU limit";
-    Steal = "steal", "stolen CPU time";
-    ClockStepped = "clock_stepped", "clock stepped";
-    FilesExhausted = "files_exhausted", "open files exhausted";
-    PortsExhausted = "ports_exhausted", "local ports exhausted";
-    Cpu = "cpu", "CPU";
-    SharedCore = "shared_core", "core shared with the target";
-    RunQueue = "run_queue", "no free core";
-    EventLoopGap = "event_loop_gap", "event loop stood still";
-    UsersExhausted = "users_exhausted", "users exhausted";
-    BelowRate = "below_rate", "below the planned rate";
-    LateStarts = "late_starts", "late starts";
-    GeneratorBias = "generator_bias", "times too long by the generator";
-    StampsMissing = "stamps_missing", "no kernel stamps";
-    OutputBackpressure = "output_backpressure", "output too slow";
-    TooFewSamples = "too_few_samples", "too few samples";
-    FiguresDisagree = "figures_disagree", "figures disagree";
-}
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -191,8 +149,8 @@ fn meanwhile(said: &SaidMeanwhile) -> Option<Finding> {
         severity: Severity::Suspect,
         figure: format!("in {} of {} seconds, {}", said.seconds, said.of, said.figure),
         text: format!(
-            "{} was found in {} of the {} seconds that were looked at, at worst {}: the whole run does not show it, its \
-             slowest requests and latest starts may",
+            "{} was found in {} of the {} seconds that were looked at, at worst {}: the whole run does not show it, \
+             its slowest requests and latest starts may",
             said.cause.title(),
             said.seconds,
             said.of,

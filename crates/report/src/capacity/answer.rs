@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use units::show::{grouped, percent, time};
 
 use super::search::Bracket;
-use crate::limit::RunLimit;
+use crate::document::RunLimit;
 
 /// What `kind` says.
 pub const KIND: &str = "onrush-capacity";
@@ -269,7 +269,7 @@ fn bar(value: f64, lowest: f64, highest: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::LimitName;
+    use crate::document::LimitName;
 
     fn answer() -> CapacityAnswer {
         let probe = |load: f64, p95: f64, said: &str| ProbeFigures {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::show::grouped;
 
-use crate::limit::{LimitName, RunLimit};
+use super::limit::{LimitName, RunLimit};
 
 /// The verdict on a run and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

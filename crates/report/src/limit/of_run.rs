@@ -3,8 +3,8 @@
 
 use metrics::results::{Results, Value};
 
-use super::{ClosedUse, LimitFacts, RunLimit, Slower, TargetUse, limit};
-use crate::document::{Judgement, TargetSeconds, Trust};
+use super::{ClosedUse, LimitFacts, Slower, TargetUse, limit};
+use crate::document::{Judgement, RunLimit, TargetSeconds, Trust};
 use crate::errors::Errors;
 
 /// What was planned, as far as a limit asks for it.

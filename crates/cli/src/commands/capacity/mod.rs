@@ -17,8 +17,8 @@ use report::capacity::{
     A_PROBE, Aim, CapacityAnswer, Length, LoadUnit, NextProbe, Objective, Purpose, RECOVERIES, Said, Search, Standing,
     Tried, has_recovered, is_calm,
 };
-use report::document::Value;
-use report::limit::{RunLimit, limit};
+use report::document::{LimitName, RunLimit, Value};
+use report::limit::limit;
 use units::show::time;
 
 pub use self::asked::{CapacityFlags, command};
@@ -61,7 +61,7 @@ fn told(asked: &CapacityFlags, answer: &CapacityAnswer) -> Result<ExitCode, Fail
     let printed = output::print(&text);
     if let Some(save) = &asked.save {
         let path = save.join(report::capacity::FILE_NAME);
-        whole_file::write(&path.display().to_string(), json_answer::text(answer)).map_err(|error| {
+        whole_file::write(path.display().to_string(), json_answer::text(answer)).map_err(|error| {
             Failure::new(ExitCode::ResultNotWritten, format!("cannot write {}: {error}", path.display()))
         })?;
     }
@@ -310,8 +310,7 @@ impl<'a> Run<'a> {
         match (is_open, self.search.generator_limit(), self.broke) {
             (true, Some(_), _) => {
                 let evidence = self.no_evidence.unwrap_or_else(|| String::from("the generator was the limit"));
-                self.answer.limit =
-                    Some(RunLimit { name: report::limit::LimitName::Generator, between: Vec::new(), evidence });
+                self.answer.limit = Some(RunLimit { name: LimitName::Generator, between: Vec::new(), evidence });
             }
             (_, _, Some((load, why, limit))) => {
                 self.answer.broke_first = Some(format!("{why} (at {})", self.asked.unit.shown(load)));

@@ -350,7 +350,7 @@ pub fn limit_facts<'d>(probe: &Probe, document: &'d Document, light: Light, unit
         requests: count("http_reqs"),
         refused: document.errors.refused() as f64,
         planned: (unit != LoadUnit::Users)
-            .then(|| (figures.load * figures.seconds, figures.ended_per_second * figures.seconds)),
+            .then_some((figures.load * figures.seconds, figures.ended_per_second * figures.seconds)),
         closed: (unit == LoadUnit::Users).then_some(ClosedUse { users: figures.load, waiting: 1.0 }),
         link: None,
         slower: light.p50.zip(figures.p50).map(|(light, now)| Slower { light, now, light_is: "a light load sees" }),

@@ -9,8 +9,8 @@ use engine::{Facts, Finding, Health, Severity};
 use journal::AgentsReport;
 use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
-use report::document::{self, Cause, Generator, Iterations, Pressure, TargetSeconds, WorkerFigures};
-use report::limit::{RunLimit, RunLoad, of_run};
+use report::document::{self, Cause, Generator, Iterations, Pressure, RunLimit, TargetSeconds, WorkerFigures};
+use report::limit::{RunLoad, of_run};
 
 use crate::commands::run::facts::samples::{Samples, trend};
 use crate::process::machine::Meanwhile;
