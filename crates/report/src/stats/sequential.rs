@@ -17,7 +17,7 @@
 //! level is never below that of a larger. So the smallest level that was crossed is a p-value, and Holm may step down.
 
 use super::median;
-use super::paired::{CONFIDENCE, Estimate, estimate};
+use super::paired::{Estimate, estimate};
 
 /// Weight of a large difference; smaller ones weigh 1 at least.
 const FULL: i32 = 6;
@@ -244,6 +244,6 @@ mod tests {
 
     #[test]
     fn a_confidence_and_a_level_are_one_promise() {
-        assert!((1.0 - CONFIDENCE - LEVEL).abs() < 1e-12);
+        assert!((1.0 - crate::stats::CONFIDENCE - LEVEL).abs() < 1e-12);
     }
 }
