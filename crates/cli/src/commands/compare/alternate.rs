@@ -138,7 +138,12 @@ impl Session<'_> {
             }
             longest = longest.max(pair_began.elapsed());
             let comparison = compare::compare(&self.sides[0], &self.sides[1], settings).map_err(refused)?;
-            self.screen.say(&format!("pair {number}: {}", compare::render::headline(&comparison)));
+            let needed = comparison.all.pairs_needed;
+            let found = match comparison.all.pairs < needed {
+                true => format!("it takes at least {needed} to know"),
+                false => compare::render::headline(&comparison),
+            };
+            self.screen.say(&format!("pair {number}: {found}"));
             let is_decided = comparison.is_decided();
             let is_hopeless = comparison.all.pairs == 0 && number >= HOPELESS;
             last = Some(comparison);
