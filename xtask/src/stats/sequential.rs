@@ -2,8 +2,9 @@
 //!
 //! Five metrics without a difference, looked at after each of at most 20 pairs: any of them called changed at any look
 //! is a false alarm. One metric of ratio 1.05: the share that is found, and the mean number of pairs until then (20
-//! where nothing is found); the share of intervals at that moment that hold the true ratio, of each tenth set. Beside it the fixed design: what 20 pairs find, and the fewest pairs of a fixed design that
-//! find at least as much as the looks do, which only who knows the noise could have planned.
+//! where nothing is found); the share of intervals at that moment that hold the true ratio, of each tenth set. Beside
+//! it the fixed design: what 20 pairs find, and the fewest pairs of a fixed design that find at least as much as the
+//! looks do, which only who knows the noise could have planned.
 
 use report::stats::{self, Looks};
 
@@ -56,7 +57,8 @@ impl LooksTally {
 pub fn run(sets: usize, seed: u64) -> Vec<String> {
     println!("\nsequential: looked at after each of at most {MOST} pairs; percent of {sets} sets\n");
     println!(
-        "{:<12} false alarms   found  mean pairs  of {MOST}  coverage   found by {MOST} fixed  fixed pairs that find as much",
+        "{:<12} false alarms   found  mean pairs  of {MOST}  coverage   found by {MOST} fixed  \
+         fixed pairs that find as much",
         "noise"
     );
     let mut broken = Vec::new();

@@ -7,7 +7,8 @@
 //! likely. Nothing is assumed about the law of the noise. What that promises, 5 % false alarms and 95 % coverage, is
 //! simulated by `cargo xtask stats` and, shorter, by its tests.
 //!
-//! Pairs that are looked at after each one have a test of their own (`sequential`), with the same promise over all looks.
+//! Pairs that are looked at after each one have a test of their own (`sequential`), with the same promise over all
+//! looks.
 //!
 //! `changes` and `drift` look into one run: where its level changed, and whether it moved all the time.
 //!

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use clap::ArgMatches;
+use clap::{Arg, ArgAction, ArgMatches};
 use report::compare::{self, Comparison, EvidenceRun, Settings, Side};
 use report::document;
 use units::Span;
@@ -52,6 +52,22 @@ enum Cut {
     Interrupted,
     Budget,
     Failed(Failure),
+}
+
+/// The flags of `compare` that are about runs which it makes itself.
+pub fn arguments() -> Vec<Arg> {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help).requires("run")
+    };
+    let run = Arg::new("run").long("run").action(ArgAction::SetTrue);
+    let words = Arg::new("words").value_name("FLAGS").num_args(0..).last(true).requires("run");
+    vec![
+        run.help("Run A and B by turns until it is known what changed"),
+        text("budget", "TIME", "With --run: how long it may take [default: 10m]"),
+        text("most-pairs", "N", "With --run: at most so many pairs [default: 30]"),
+        text("save", "DIR", "With --run: keep the result of each run in this new directory"),
+        words.value_parser(clap::value_parser!(OsString)).help("With --run: flags of 'onrush run' for A and B"),
+    ]
 }
 
 impl Alternation {

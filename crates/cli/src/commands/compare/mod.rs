@@ -7,8 +7,6 @@
 
 mod alternate;
 
-use std::ffi::OsString;
-
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use report::ci::{CiScript, of_comparison, of_refusal};
 use report::compare::{self, Comparison, Conclusion, Condition, Settings, Side, Wanted, render};
@@ -59,24 +57,7 @@ pub fn command() -> Command {
                 .required(true)
                 .help("Results that may have changed; with --run a script or URL"),
         )
-        .arg(
-            Arg::new("run")
-                .long("run")
-                .action(ArgAction::SetTrue)
-                .help("Run A and B by turns until it is known what changed"),
-        )
-        .arg(text("budget", "TIME", "With --run: how long it may take [default: 10m]").requires("run"))
-        .arg(text("most-pairs", "N", "With --run: at most so many pairs [default: 30]").requires("run"))
-        .arg(text("save", "DIR", "With --run: keep the result of each run in this new directory").requires("run"))
-        .arg(
-            Arg::new("words")
-                .value_name("FLAGS")
-                .num_args(0..)
-                .last(true)
-                .requires("run")
-                .value_parser(clap::value_parser!(OsString))
-                .help("With --run: flags of 'onrush run' for A and B"),
-        )
+        .args(alternate::arguments())
         .arg(
             text(
                 "metric",

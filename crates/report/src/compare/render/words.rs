@@ -172,7 +172,7 @@ fn why_not(comparison: &Comparison) -> String {
 fn too_few(section: &ComparedCell) -> String {
     let ComparedCell { pairs, pairs_needed: needed, judged, .. } = section;
     let tests = judged.iter().filter(|row| row.is_test()).count();
-    let fewer = if *pairs >= pairs_needed(1) { ", or judge fewer metrics (--metric)" } else { "" };
+    let fewer = if tests > 1 && *pairs >= pairs_needed(1) { ", or judge fewer metrics (--metric)" } else { "" };
     let takes = match tests {
         0 | 1 => String::from("a verdict takes"),
         tests => format!("a verdict on {tests} metrics takes"),
