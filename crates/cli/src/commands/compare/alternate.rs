@@ -109,7 +109,7 @@ impl Alternation {
         let guard = Guard::start(scratch.path())?;
         let onrush =
             std::env::current_exe().map_err(|error| refused(format!("cannot find the onrush binary: {error}")))?;
-        Session {
+        PairRuns {
             asked: self,
             guard: &guard,
             onrush,
@@ -123,7 +123,7 @@ impl Alternation {
 }
 
 /// Runs that were made so far.
-struct Session<'a> {
+struct PairRuns<'a> {
     asked: &'a Alternation,
     guard: &'a Guard,
     onrush: PathBuf,
@@ -133,7 +133,7 @@ struct Session<'a> {
     began: Instant,
 }
 
-impl Session<'_> {
+impl PairRuns<'_> {
     fn run(mut self, settings: &Settings) -> Result<(Side, Comparison), Failure> {
         let mut last: Option<Comparison> = None;
         let mut longest = Duration::ZERO;
