@@ -6,11 +6,12 @@
 //! *Coverage* is the share of sets whose 95 % interval holds the true ratio, 1.05; it has to be 93-97 %. *Found* is the
 //! share of those sets where one metric is called changed. Beside them stands what Student's t interval on logarithms
 //! would do: with noise as wild as real machines have it covers as well and finds less, which is why ranks are used.
-//! `within` does the same for one run of each, `capacity` for the interval of `onrush capacity`. The short form of this
-//! runs with `cargo test`.
+//! `sequential` does it for pairs that are looked at after each one, `within` for one run of each, `capacity` for the
+//! interval of `onrush capacity`. The short form of this runs with `cargo test`.
 
 mod capacity;
 mod noise;
+mod sequential;
 mod targets;
 mod within;
 
@@ -80,6 +81,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             broken.extend(tally.broken().map(|why| format!("{}, {pairs} pairs: {why}", noise.name)));
         }
     }
+    broken.extend(sequential::run(sets, seed));
     broken.extend(within::run(sets, seed));
     broken.extend(capacity::run(sets / 50, seed));
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }

@@ -1,5 +1,7 @@
 //! `onrush compare`: a real result, copies of it with known changes, and what the command says of them.
 
+mod runs;
+
 use serde_json::{Value, json};
 
 use crate::lab::{Lab, Run};

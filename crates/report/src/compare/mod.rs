@@ -31,7 +31,7 @@ pub use seconds::SecondsUsed;
 pub use source::{read_runs, read_sides};
 
 use crate::document::Document;
-use crate::stats::{MOST_PAIRS, Verdict, pairs_needed};
+use crate::stats::{Looks, MOST_PAIRS, Verdict, pairs_needed};
 use evidence::Pair;
 use row::Basis;
 use seconds::FewRuns;
@@ -47,11 +47,13 @@ pub struct Settings {
     pub conditions: Vec<Condition>,
     /// Compare results even if they are of different machines.
     pub across_machines: bool,
+    /// The comparison is asked for after each of at most so many pairs.
+    pub most_pairs: Option<usize>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { wanted: Vec::new(), margin: 0.02, conditions: Vec::new(), across_machines: false }
+        Settings { wanted: Vec::new(), margin: 0.02, conditions: Vec::new(), across_machines: false, most_pairs: None }
     }
 }
 
@@ -76,6 +78,17 @@ pub struct Comparison {
     pub warnings: Vec<String>,
     /// Why so few runs have no answer from their seconds.
     pub no_seconds: Option<String>,
+    /// Where pairs are looked at after each one.
+    pub looks: Option<PairLooks>,
+}
+
+/// Pairs that were made until the answer was known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairLooks {
+    /// There would have been at most so many.
+    pub most_pairs: usize,
+    /// What ended it before it was decided, as far as it is known.
+    pub ended_by: Option<String>,
 }
 
 /// The metrics of some pairs, judged together.
@@ -124,21 +137,31 @@ pub fn compare(a: &Side, b: &Side, settings: &Settings) -> Result<Comparison, St
         let judged = row::judged(&judged, basis, settings.margin, one_cell);
         let tests = judged.iter().filter(|row| row.is_test()).count();
         let verdict = over_all(&judged);
-        let shown = row::shown(&shown, basis.pairs, one_cell);
+        let shown = row::shown(&shown, basis, one_cell);
         let (pairs, seconds) = (basis.pairs.len(), basis.seconds.map(FewRuns::used));
-        ComparedCell { cell, pairs, seconds, pairs_needed: pairs_needed(tests), judged, shown, verdict }
+        let pairs_needed = match settings.most_pairs {
+            Some(most_pairs) => {
+                Looks { most_pairs, tests: judged.len() }.fewest_pairs().unwrap_or(pairs_needed(judged.len()))
+            }
+            None => pairs_needed(tests),
+        };
+        ComparedCell { cell, pairs, seconds, pairs_needed, judged, shown, verdict }
     };
     let by_cell = by_cell(&evidence.pairs);
     let one_cell = by_cell.len() <= 1;
     let several = by_cell.iter().filter(|_| !one_cell);
-    let cells = several.map(|(cell, pairs)| section((*cell).clone(), Basis { pairs, seconds: None }, true)).collect();
-    let few = (1..pairs_needed(1)).contains(&evidence.pairs.len()).then(|| FewRuns::new(&evidence.pairs));
+    let most_pairs = settings.most_pairs;
+    let cells = several
+        .map(|(cell, pairs)| section((*cell).clone(), Basis { pairs, seconds: None, most_pairs }, true))
+        .collect();
+    let is_few = most_pairs.is_none() && (1..pairs_needed(1)).contains(&evidence.pairs.len());
+    let few = is_few.then(|| FewRuns::new(&evidence.pairs));
     let (seconds, no_seconds) = match &few {
         Some(Ok(few)) => (Some(few), None),
         Some(Err(why)) => (None, Some(why.clone())),
         None => (None, None),
     };
-    let basis = Basis { pairs: &evidence.pairs, seconds };
+    let basis = Basis { pairs: &evidence.pairs, seconds, most_pairs };
     Ok(Comparison {
         a: (a.name.clone(), a.runs.len()),
         b: (b.name.clone(), b.runs.len()),
@@ -149,10 +172,22 @@ pub fn compare(a: &Side, b: &Side, settings: &Settings) -> Result<Comparison, St
         left_out: evidence.left_out,
         warnings: evidence.warnings,
         no_seconds,
+        looks: most_pairs.map(|most_pairs| PairLooks { most_pairs, ended_by: None }),
     })
 }
 
 impl Comparison {
+    /// Whether further pairs have nothing left to tell: every metric, or every condition, has its answer.
+    pub fn is_decided(&self) -> bool {
+        match self.conditions.is_empty() {
+            true => {
+                let judged = &self.all.judged;
+                !judged.is_empty() && judged.iter().all(|row| row.verdict != Some(Verdict::CannotTell))
+            }
+            false => self.conditions.iter().all(|condition| condition.outcome != ConditionOutcome::CannotTell),
+        }
+    }
+
     /// Conditions decide where there are some, else the verdict over all.
     pub fn conclusion(&self) -> Conclusion {
         let any = |outcome| self.conditions.iter().any(|condition| condition.outcome == outcome);

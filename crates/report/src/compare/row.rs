@@ -7,7 +7,7 @@ use super::measure::ComparedValue;
 use super::seconds::FewRuns;
 use crate::document::{Contains, Document};
 use crate::stats::within::{RUN_TO_RUN, RUN_TO_RUN_POINTS, answer_with, spread};
-use crate::stats::{self, CONFIDENCE, Estimate, Question, Verdict};
+use crate::stats::{self, CONFIDENCE, Estimate, Looks, Question, Verdict};
 
 /// Shares that differ by less than this count as the same: a tenth of a percentage point.
 const SHARE_MARGIN: f64 = 0.001;
@@ -37,6 +37,8 @@ pub(super) struct Basis<'a> {
     pub pairs: &'a [Pair<'a>],
     /// Their seconds, where those are what is compared.
     pub seconds: Option<&'a FewRuns<'a>>,
+    /// At most so many pairs, where they are looked at after each one.
+    pub most_pairs: Option<usize>,
 }
 
 /// One measure over the pairs.
@@ -93,12 +95,14 @@ impl ComparedMetric {
 
 /// Rows with verdicts, judged together.
 pub(super) fn judged(measures: &[ComparedValue], basis: Basis<'_>, margin: f64, one_cell: bool) -> Vec<ComparedMetric> {
-    let mut rows: Vec<ComparedMetric> = measures.iter().map(|measure| row(measure, basis, one_cell)).collect();
+    let mut rows: Vec<ComparedMetric> =
+        measures.iter().map(|measure| row(measure, basis, measures.len(), one_cell)).collect();
     let questions: Vec<Question> = rows.iter().map(|row| question(row, margin)).collect();
     let allowances: Vec<(f64, f64)> = rows.iter().map(|row| row.allowance).collect();
-    let answers = match basis.seconds {
-        Some(_) => answer_with(&questions, &allowances),
-        None => stats::answer(&questions),
+    let answers = match (basis.seconds, basis.most_pairs) {
+        (Some(_), _) => answer_with(&questions, &allowances),
+        (None, Some(most)) => stats::answer_so_far(&questions, most),
+        (None, None) => stats::answer(&questions),
     };
     for ((row, question), answer) in rows.iter_mut().zip(&questions).zip(answers) {
         row.adjusted_p = Some(answer.adjusted_p);
@@ -111,18 +115,18 @@ pub(super) fn judged(measures: &[ComparedValue], basis: Basis<'_>, margin: f64, 
 }
 
 /// Rows without verdicts.
-pub(super) fn shown(measures: &[ComparedValue], pairs: &[Pair<'_>], one_cell: bool) -> Vec<ComparedMetric> {
-    let basis = Basis { pairs, seconds: None };
-    measures.iter().map(|measure| row(measure, basis, one_cell)).collect()
+pub(super) fn shown(measures: &[ComparedValue], basis: Basis<'_>, one_cell: bool) -> Vec<ComparedMetric> {
+    let basis = Basis { seconds: None, ..basis };
+    measures.iter().map(|measure| row(measure, basis, 1, one_cell)).collect()
 }
 
-fn row(measure: &ComparedValue, basis: Basis<'_>, one_cell: bool) -> ComparedMetric {
+fn row(measure: &ComparedValue, basis: Basis<'_>, tests: usize, one_cell: bool) -> ComparedMetric {
     let of_runs = of_pairs(measure, basis.pairs);
     let medians = medians(&of_runs).filter(|_| one_cell);
     let Sample { values, scale, differences, lack } = sample(measure, basis, of_runs, false);
     ComparedMetric {
         contains: basis.pairs.first().map_or(Contains::Default, |pair| measure.contains(pair.a)),
-        estimate: stats::estimate(&differences),
+        estimate: basis.estimate(&differences, tests),
         measure: measure.clone(),
         scale,
         values,
@@ -182,6 +186,14 @@ fn sample(measure: &ComparedValue, basis: Basis<'_>, of_runs: Vec<(f64, f64)>, p
 }
 
 impl Basis<'_> {
+    /// Of one of so many tests, with an interval and a p-value that hold at this look or at every one.
+    fn estimate(&self, differences: &[f64], tests: usize) -> Estimate {
+        match self.most_pairs {
+            Some(most_pairs) => Looks { most_pairs, tests }.estimate(differences),
+            None => stats::estimate(differences),
+        }
+    }
+
     /// By how much runs of the same program may differ. Enough pairs tell that themselves, a few cannot.
     fn allowance(&self, scale: Scale, of_runs: Option<(f64, f64)>) -> (f64, f64) {
         if self.seconds.is_none() {
@@ -231,7 +243,7 @@ fn pairs_to_tell(estimate: &Estimate, margin: (f64, f64)) -> Option<usize> {
 /// Judges all conditions together.
 pub(super) fn judge_conditions(conditions: &[Condition], basis: Basis<'_>) -> Result<Vec<JudgedCondition>, String> {
     let documents: Vec<&Document> = basis.pairs.iter().flat_map(|pair| [pair.a, pair.b]).collect();
-    let judged = conditions.iter().map(|condition| distance(condition, basis, &documents));
+    let judged = conditions.iter().map(|condition| distance(condition, basis, conditions.len(), &documents));
     let distances = judged.collect::<Result<Vec<_>, String>>()?;
     let p_values: Vec<f64> = distances.iter().map(|distance| distance.from_bound.p).collect();
     let adjusted = stats::adjust(&p_values);
@@ -247,7 +259,12 @@ struct Distance {
     allowance: (f64, f64),
 }
 
-fn distance(condition: &Condition, basis: Basis<'_>, documents: &[&Document]) -> Result<Distance, String> {
+fn distance(
+    condition: &Condition,
+    basis: Basis<'_>,
+    tests: usize,
+    documents: &[&Document],
+) -> Result<Distance, String> {
     // Without any evidence there is nothing to look the metric up in.
     let measure = if documents.is_empty() { None } else { Some(condition.measure(documents)?) };
     let of_runs = measure.as_ref().map_or(Vec::new(), |measure| of_pairs(measure, basis.pairs));
@@ -267,8 +284,8 @@ fn distance(condition: &Condition, basis: Basis<'_>, documents: &[&Document]) ->
     Ok(Distance {
         condition: condition.clone(),
         scale,
-        change: stats::estimate(&change),
-        from_bound: stats::estimate(&from_bound),
+        change: basis.estimate(&change, tests),
+        from_bound: basis.estimate(&from_bound, tests),
         // Where nothing differs at all there is nothing to allow for.
         allowance: match change.iter().all(|change| *change == 0.0) {
             true => (0.0, 0.0),

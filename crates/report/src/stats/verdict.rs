@@ -10,6 +10,7 @@
 
 use super::holm;
 use super::paired::{CONFIDENCE, Estimate, estimate};
+use super::sequential::Looks;
 
 /// Which way is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,19 @@ pub struct Answer {
 pub fn answer(questions: &[Question]) -> Vec<Answer> {
     let estimates: Vec<Estimate> = questions.iter().map(|question| estimate(&question.differences)).collect();
     let adjusted = adjusted_p(questions, &estimates);
+    together(questions, estimates, adjusted)
+}
+
+/// Answers all questions together, after whichever pair of at most so many they are asked again. Questions without any
+/// difference count as tests here: which ones have none is not known before the last look.
+pub fn answer_so_far(questions: &[Question], most_pairs: usize) -> Vec<Answer> {
+    let looks = Looks { most_pairs, tests: questions.len() };
+    let estimates: Vec<Estimate> = questions.iter().map(|question| looks.estimate(&question.differences)).collect();
+    let adjusted = holm::adjust(&estimates.iter().map(|estimate| estimate.p).collect::<Vec<_>>());
+    together(questions, estimates, adjusted)
+}
+
+fn together(questions: &[Question], estimates: Vec<Estimate>, adjusted: Vec<f64>) -> Vec<Answer> {
     assert_eq!(adjusted.len(), questions.len(), "each question has its answer");
     let triples = questions.iter().zip(estimates).zip(adjusted);
     triples
@@ -169,6 +183,20 @@ mod tests {
         assert_eq!(verdicts(&[up.clone(), still.clone()]), [Verdict::Worse, Verdict::Same]);
         let noise = question(&[0.1, -0.2, 0.3, -0.4, 0.5, -0.6], Direction::Lower);
         assert_eq!(verdicts(&[up, still, noise]), [Verdict::CannotTell, Verdict::Same, Verdict::CannotTell]);
+    }
+
+    #[test]
+    fn looks_tell_as_soon_as_all_metrics_do_and_keep_to_it() {
+        let up: Vec<f64> = (0..20).map(|at| 0.05 + 0.001 * f64::from(at % 5)).collect();
+        let of = |pairs: usize| {
+            let still: Vec<f64> = (0..pairs).map(|at| [0.001, -0.002, 0.003][at % 3]).collect();
+            let questions = [question(&up[..pairs], Direction::Lower), question(&still, Direction::Lower)];
+            answer_so_far(&questions, 20).iter().map(|answer| answer.verdict).collect::<Vec<_>>()
+        };
+        assert_eq!(of(5), [Verdict::CannotTell; 2]);
+        let first = (1..=20).find(|pairs| !of(*pairs).contains(&Verdict::CannotTell));
+        assert_eq!(first, Some(8));
+        assert!((8..=20).all(|pairs| of(pairs) == [Verdict::Worse, Verdict::Same]));
     }
 
     /// At or under 5 %, and an interval that leaves 0 out.

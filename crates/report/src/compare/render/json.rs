@@ -39,12 +39,25 @@ pub struct ComparisonAnswer {
     pub cells: Vec<CellAnswer>,
     /// What `--fail-on` asked for.
     pub conditions: Vec<ConditionAnswer>,
+    /// Of `--run`, where pairs are looked at after each one; null for runs that were there.
+    pub looks: Option<LooksAnswer>,
     /// Runs that do not count.
     pub left_out: Vec<LeftOutAnswer>,
     /// What may explain a difference.
     pub warnings: Vec<String>,
     /// How it was judged.
     pub notes: Vec<String>,
+}
+
+/// How far a comparison went that stops when it knows.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LooksAnswer {
+    /// Whether every metric, or every condition, has its answer.
+    pub decided: bool,
+    /// There would have been at most so many pairs.
+    pub most_pairs: usize,
+    /// What ended it before it was decided; null where it was.
+    pub ended_by: Option<String>,
 }
 
 /// One side.
@@ -171,6 +184,11 @@ fn answer(comparison: &Comparison) -> ComparisonAnswer {
             .map(|cell| CellAnswer { cell: cell.cell.clone(), section: section(cell) })
             .collect(),
         conditions: comparison.conditions.iter().map(condition).collect(),
+        looks: comparison.looks.as_ref().map(|looks| LooksAnswer {
+            decided: comparison.is_decided(),
+            most_pairs: looks.most_pairs,
+            ended_by: looks.ended_by.clone(),
+        }),
         left_out: left_out(comparison),
         warnings: comparison.warnings.clone(),
         notes: words::notes(comparison),

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::show;
 
-use crate::compare::{ComparedCell, ComparedMetric, Comparison, JudgedCondition, LeftOut, Scale, SecondsUsed};
+use crate::compare::{
+    ComparedCell, ComparedMetric, Comparison, JudgedCondition, LeftOut, PairLooks, Scale, SecondsUsed,
+};
 use crate::document::Contains;
 use crate::stats::within::{BLOCKS, RUN_TO_RUN, RUN_TO_RUN_POINTS};
 use crate::stats::{CONFIDENCE, Estimate, Verdict, pairs_needed};
@@ -170,7 +172,7 @@ fn why_not(comparison: &Comparison) -> String {
 fn too_few(section: &ComparedCell) -> String {
     let ComparedCell { pairs, pairs_needed: needed, judged, .. } = section;
     let tests = judged.iter().filter(|row| row.is_test()).count();
-    let fewer = if *pairs >= pairs_needed(1) { ", or judge fewer metrics (--metric)" } else { "" };
+    let fewer = if tests > 1 && *pairs >= pairs_needed(1) { ", or judge fewer metrics (--metric)" } else { "" };
     let takes = match tests {
         0 | 1 => String::from("a verdict takes"),
         tests => format!("a verdict on {tests} metrics takes"),
@@ -217,17 +219,19 @@ pub fn condition(judged: &JudgedCondition) -> String {
 
 /// What a reader must know to believe the table.
 pub fn notes(comparison: &Comparison) -> Vec<String> {
-    let mut notes = match comparison.all.seconds {
-        Some(used) => weaker(comparison, used),
-        None => vec![rule(comparison)],
-    };
+    let mut notes: Vec<String> = looks(comparison).into_iter().collect();
+    match comparison.all.seconds {
+        Some(used) => notes.extend(weaker(comparison, used)),
+        None => notes.push(rule(comparison)),
+    }
     if !comparison.conditions.is_empty() {
         notes.push(String::from(
             "a condition fails when the change is proven to be beyond its bound, holds when it is proven to be on this \
              side, and otherwise nobody can tell (signed-rank test against the bound at 5 %, Holm over the \
              conditions); conditions alone decide the exit code",
         ));
-        notes.extend(too_few_for_conditions(comparison).filter(|_| comparison.all.seconds.is_none()));
+        let is_of_pairs = comparison.all.seconds.is_none() && comparison.looks.is_none();
+        notes.extend(too_few_for_conditions(comparison).filter(|_| is_of_pairs));
     }
     let all = &comparison.all;
     notes.extend(comparison.no_seconds.clone());
@@ -299,11 +303,26 @@ fn alone(section: &ComparedCell) -> Option<String> {
     })
 }
 
+/// When it was known, or what came before that.
+fn looks(comparison: &Comparison) -> Option<String> {
+    let PairLooks { most_pairs, ended_by } = comparison.looks.as_ref()?;
+    let decided = if comparison.is_decided() { "decided" } else { "not decided" };
+    let why = ended_by.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    Some(format!("{decided} after {} of at most {most_pairs} pairs{why}", comparison.all.pairs))
+}
+
 fn rule(comparison: &Comparison) -> String {
     let margin = match comparison.margin {
         0.0 => String::from("exactly the same in all runs"),
         margin => format!("the whole interval within ±{} %, shares within ±0.1 points", show::number(margin * 100.0)),
     };
+    if comparison.looks.is_some() {
+        return format!(
+            "change is the Hodges-Lehmann estimate over the pairs; p, after Holm, and interval hold at all looks \
+             together, so that it may stop as soon as it knows (exact over the signs of the pairs); better and worse \
+             need p at or under 0.05, same is {margin}"
+        );
+    }
     format!(
         "change is the Hodges-Lehmann estimate over the pairs, p that of the exact signed-rank test after Holm; better \
          and worse need p at or under 0.05, same is {margin}"
