@@ -20,6 +20,7 @@ use crate::commands::groups::interruption;
 use crate::commands::groups::process::{Group, wait_for};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::process::descriptors;
 
 /// How often its journal is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -31,8 +32,8 @@ const TO_END: Duration = Duration::from_secs(20);
 const SPARE: f64 = 1.5;
 /// Seconds of a rate that users are made for when nothing is known of how long an iteration takes.
 const UNKNOWN_S: f64 = 10.0;
-/// No probe has more users.
-const MOST_USERS: f64 = 20_000.0;
+/// No probe has more users, nor more than there are descriptors for.
+const MOST_USERS: f64 = 10_000.0;
 /// Users at the start are made for so many iterations under way.
 const MOST_READY: f64 = 500.0;
 
@@ -183,7 +184,8 @@ impl<'a> Prober<'a> {
             None if is_known => 2.0 * slowest + 0.05,
             None => UNKNOWN_S,
         };
-        let most = (load * each + 10.0).min(MOST_USERS).ceil();
+        let room = MOST_USERS.min(descriptors::room() as f64);
+        let most = (load * each + 10.0).min(room).ceil();
         let usual = light.map_or(0.05, |light| SPARE * light.iteration_s);
         let ready = (load * usual + 5.0).clamp(1.0, MOST_READY).min(most).ceil();
         format!("rate={load:.4}/s,time={seconds}s,ready={ready},most={most}")
