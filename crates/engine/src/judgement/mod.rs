@@ -6,9 +6,8 @@
 //! stood still. Otherwise it is a note. A run of less than a second has no shares, and one user's one iteration tests
 //! no load.
 //!
-//! `cause` has the names, `facts` are what comes in, `lateness` judges the time of the generator, `load` what was planned
+//! `cause` has the names, `facts` are what comes in, `lateness` judges the generator's time, `load` what was planned
 //! and what happened.
-//! what happened.
 
 mod cause;
 mod facts;
