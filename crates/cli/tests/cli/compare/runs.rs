@@ -61,8 +61,12 @@ fn conditions_and_the_budget_end_it() {
     let (lab, peer) = (Lab::new(), peer());
     let condition = ["--fail-on", "med +50%", "--most-pairs", "20"];
     compare(&lab, &peer, ["/fast", "/slow"], &condition).code(1).prints("decided after 7 of at most 20 pairs");
-    let run = compare(&lab, &peer, ["/fast", "/slow"], &["--budget", "4s"]).code(2);
-    run.prints("not decided after ").prints(" of at most 30 pairs: the time was over (");
+    // Seven pairs take longer on any machine; on a busy one the first may.
+    let run = compare(&lab, &peer, ["/fast", "/slow"], &["--budget", "1200ms"]);
+    match run.code {
+        3 => drop(run.says("before the first pair had ended")),
+        _ => drop(run.code(2).prints("not decided after ").prints(" of at most 30 pairs: the time was over (")),
+    }
     compare(&lab, &peer, ["/fast", "/slow"], &["--budget", "20ms"]).code(3).says("before the first pair had ended");
 }
 
