@@ -165,6 +165,9 @@ impl CapacityAnswer {
             }
             (Some(low), ..) => told("at least", low),
             (None, Some(high), _) => told("at most", high),
+            _ if self.probes.iter().any(|probe| probe.said != "no evidence") => {
+                String::from("nothing is certain yet: each side has to be shown twice")
+            }
             _ => String::from("nothing can be said: no probe was evidence"),
         }
     }
@@ -314,6 +317,10 @@ mod tests {
         let high = CapacityAnswer { low: None, estimate: None, limit: None, ..answer() };
         assert_eq!(high.headline(), "holds at most 2,200 requests a second");
         assert!(!high.holds_at_least(1.0));
+        let early = CapacityAnswer { low: None, high: None, estimate: None, ..answer() };
+        assert_eq!(early.headline(), "nothing is certain yet: each side has to be shown twice");
+        let none = CapacityAnswer { probes: Vec::new(), ..early };
+        assert_eq!(none.headline(), "nothing can be said: no probe was evidence");
         let users = CapacityAnswer {
             unit: LoadUnit::Users,
             low: Some(140.0),
