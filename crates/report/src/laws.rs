@@ -1,4 +1,4 @@
-//! Laws that the figures of every run have to keep. A run that breaks one is in doubt: its measuring is.
+//! Laws that the figures of every run keep. Where a run breaks one, a figure was measured wrongly.
 //!
 //! Phases of requests add up to their durations; what is counted twice is counted alike; order statistics are in order;
 //! no time is below 0; users that begin again when they have ended spend no more time in iterations than there was.

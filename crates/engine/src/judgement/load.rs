@@ -148,7 +148,7 @@ fn outputs(facts: &Facts) -> Option<Finding> {
     })
 }
 
-/// Figures that contradict each other have been measured wrongly, whoever's fault it is.
+/// Of figures that contradict each other at least one was measured wrongly.
 fn disagreements(broken: &[String]) -> Option<Finding> {
     let first = broken.first()?;
     Some(Finding {

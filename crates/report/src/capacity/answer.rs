@@ -36,7 +36,7 @@ pub struct CapacityAnswer {
     pub time_s: f64,
     /// What had to hold.
     pub objectives: Vec<String>,
-    /// Whether nobody had said what has to hold.
+    /// Whether these are the usual ones, because none were given.
     pub has_default_objectives: bool,
     /// What loads are.
     pub unit: LoadUnit,
@@ -79,13 +79,47 @@ pub enum LoadUnit {
     Users,
 }
 
+/// What a probe said of its load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum ProbeSaid {
+    /// All objectives hold, for certain.
+    #[serde(rename = "held")]
+    Held,
+    /// One does not, for certain.
+    #[serde(rename = "broken")]
+    Broken,
+    /// All hold by what there is, which is not enough.
+    #[serde(rename = "leans held")]
+    LeansHeld,
+    /// One does not by what there is, which is not enough.
+    #[serde(rename = "leans broken")]
+    LeansBroken,
+    /// Nothing: the generator did not make the load.
+    #[default]
+    #[serde(rename = "no evidence")]
+    NoEvidence,
+}
+
+impl ProbeSaid {
+    /// As JSON and tables have it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ProbeSaid::Held => "held",
+            ProbeSaid::Broken => "broken",
+            ProbeSaid::LeansHeld => "leans held",
+            ProbeSaid::LeansBroken => "leans broken",
+            ProbeSaid::NoEvidence => "no evidence",
+        }
+    }
+}
+
 /// What a probe measured, without its first second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeFigures {
     /// The load that was tried.
     pub load: f64,
-    /// `held`, `broken`, `leans held`, `leans broken` or `no evidence`.
-    pub said: String,
+    /// What the probe said.
+    pub said: ProbeSaid,
     /// What broke, or why it is no evidence.
     pub why: Option<String>,
     /// Seconds that count.
@@ -165,7 +199,7 @@ impl CapacityAnswer {
             }
             (Some(low), ..) => told("at least", low),
             (None, Some(high), _) => told("at most", high),
-            _ if self.probes.iter().any(|probe| probe.said != "no evidence") => {
+            _ if self.probes.iter().any(|probe| probe.said != ProbeSaid::NoEvidence) => {
                 String::from("nothing is certain yet: each side has to be shown twice")
             }
             _ => String::from("nothing can be said: no probe was evidence"),
@@ -235,7 +269,7 @@ fn chart(answer: &CapacityAnswer) -> String {
                 in_ms(probe, probe.p99),
                 probe.failed.map_or_else(|| String::from("-"), |failed| percent(failed, 1)),
                 probe.target_cores.map_or_else(|| String::from("-"), |cores| format!("{cores:.2} cores")),
-                format!("{}{mark}", probe.said),
+                format!("{}{mark}", probe.said.name()),
                 probe.p95.map_or_else(String::new, |p95| bar(p95, lowest, highest)),
             ]
         })
@@ -275,9 +309,9 @@ mod tests {
     use crate::document::LimitName;
 
     fn answer() -> CapacityAnswer {
-        let probe = |load: f64, p95: f64, said: &str| ProbeFigures {
+        let probe = |load: f64, p95: f64, said: ProbeSaid| ProbeFigures {
             load,
-            said: said.to_owned(),
+            said,
             seconds: 4.0,
             ended_per_second: load,
             metric: Some(String::from("http_req_duration")),
@@ -299,7 +333,11 @@ mod tests {
             limit: Some(limit),
             knee: Some(2080.0),
             broke_first: Some(String::from("http_req_duration: p(95)<200")),
-            probes: vec![probe(2200.0, 400.0, "broken"), probe(20.0, 2.0, "held"), probe(2080.0, 4.0, "held")],
+            probes: vec![
+                probe(2200.0, 400.0, ProbeSaid::Broken),
+                probe(20.0, 2.0, ProbeSaid::Held),
+                probe(2080.0, 4.0, ProbeSaid::Held),
+            ],
             ..CapacityAnswer::default()
         }
     }

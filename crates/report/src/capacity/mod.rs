@@ -11,7 +11,7 @@ mod objective;
 mod pace;
 mod search;
 
-pub use answer::{CapacityAnswer, FILE_NAME, KIND, LoadUnit, ProbeFigures, SCHEMA};
+pub use answer::{CapacityAnswer, FILE_NAME, KIND, LoadUnit, ProbeFigures, ProbeSaid, SCHEMA};
 pub use judge::{Breach, Judge, ProbeSecond, Standing};
 pub use objective::{Objective, ObjectiveTally};
 pub use pace::{A_PROBE, Length, RECOVERIES, has_recovered, is_calm};

@@ -70,7 +70,7 @@ pub struct ClosedUse {
 
 /// A thread that runs so much of the time is the limit.
 const FULL: f64 = 0.9;
-/// Below this nobody can say that CPU was short.
+/// A thread that runs less of the time had CPU to spare.
 const FREE: f64 = 0.75;
 /// A thread that waits so much for a core has to share it.
 const SHARED: f64 = 0.1;

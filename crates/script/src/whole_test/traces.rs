@@ -27,7 +27,7 @@ struct NamedTraces {
     failed: Vec<SampledRequest>,
 }
 
-/// A request whose trace is kept by whoever collects traces.
+/// A request whose trace the collector keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampledRequest {
     /// Its trace, of which it is the root.

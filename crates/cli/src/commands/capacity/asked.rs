@@ -33,7 +33,7 @@ const OWN: [(&str, bool); 9] = [
 const OF_LOADS: [&str; 9] =
     ["--vus", "--duration", "--iterations", "--stage", "--rate", "--requests", "--hold", "--once", "--paused"];
 
-/// What has to hold of a URL when nobody says.
+/// The objectives of a URL for which none are given.
 const USUAL: [&str; 2] = ["http_req_failed: rate<0.01", "http_req_duration: p(95)<500"];
 
 /// A shorter budget finds no bracket.
@@ -48,7 +48,7 @@ pub struct CapacityFlags {
     pub words: Vec<OsString>,
     /// What has to hold; empty: the script's thresholds.
     pub objectives: Vec<Objective>,
-    /// Whether these are the usual ones, because nobody gave any.
+    /// Whether these are the usual ones, because none were given.
     pub are_usual: bool,
     /// What loads are.
     pub unit: LoadUnit,
@@ -136,7 +136,7 @@ fn target_of(words: &[OsString]) -> Option<String> {
 }
 
 impl CapacityFlags {
-    /// Reads the words behind `capacity`; none where help was asked for and printed.
+    /// Reads the words behind `capacity`. As clap has it, help that was asked for is an error, too.
     pub fn read(words: &[OsString]) -> Result<CapacityFlags, clap::error::Error> {
         let command = || command().no_binary_name(true);
         let (own, words) = split(words);

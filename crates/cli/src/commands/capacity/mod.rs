@@ -14,8 +14,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use report::capacity::{
-    A_PROBE, Aim, CapacityAnswer, Length, LoadUnit, NextProbe, Objective, Purpose, RECOVERIES, Said, Search, Standing,
-    Tried, has_recovered, is_calm,
+    A_PROBE, Aim, CapacityAnswer, Length, LoadUnit, NextProbe, Objective, ProbeSaid, Purpose, RECOVERIES, Said, Search,
+    Standing, Tried, has_recovered, is_calm,
 };
 use report::document::{LimitName, RunLimit, Value};
 use report::limit::limit;
@@ -321,7 +321,8 @@ impl<'a> Run<'a> {
             }
             _ => {}
         }
-        let held = self.answer.probes.iter().filter(|probe| probe.said == "held" && probe.ended_per_second > 0.0);
+        let held =
+            self.answer.probes.iter().filter(|probe| probe.said == ProbeSaid::Held && probe.ended_per_second > 0.0);
         let highest = held.max_by(|a, b| a.load.total_cmp(&b.load));
         let each = highest.map(|probe| probe.requests_per_second / probe.ended_per_second);
         self.answer.requests_per_iteration = each.filter(|each| *each > 0.0);

@@ -8,16 +8,17 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use metrics::{Keyed, Trend};
-use report::capacity::{Breach, Judge, Length, LoadUnit, Objective, ProbeFigures, ProbeSecond, Said, Standing};
+use report::capacity::{
+    Breach, Judge, Length, LoadUnit, Objective, ProbeFigures, ProbeSaid, ProbeSecond, Said, Standing,
+};
 use report::document::{self, Document, Value};
 use report::limit::{ClosedUse, LimitFacts, Slower, used};
 
 use super::asked::CapacityFlags;
 use super::follow::{Follower, Interval};
-use crate::ci;
 use crate::commands::groups::guard::Guard;
-use crate::commands::groups::interruption;
 use crate::commands::groups::process::{Group, wait_for};
+use crate::commands::groups::{interruption, onrush_run};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::process::descriptors;
@@ -88,9 +89,7 @@ pub struct Prober<'a> {
 impl<'a> Prober<'a> {
     /// In this folder.
     pub fn new(asked: &'a CapacityFlags, guard: &'a Guard, scratch: &'a Path) -> Result<Prober<'a>, Failure> {
-        let failed =
-            |error: std::io::Error| Failure::new(ExitCode::Generic, format!("cannot find the onrush binary: {error}"));
-        let onrush = std::env::current_exe().map_err(failed)?;
+        let onrush = onrush_run::binary(ExitCode::Generic)?;
         Ok(Prober { asked, guard, onrush, scratch, number: 0 })
     }
 
@@ -154,20 +153,15 @@ impl<'a> Prober<'a> {
     }
 
     fn command(&self, folder: &Path, hold: &str, objectives: &[Objective]) -> Command {
-        let mut command = Command::new(&self.onrush);
-        command.args(["run", "--quiet", "--no-color", "--summary-mode=disabled", "--no-tui"]);
-        command.arg("--hold").arg(hold).arg("--save").arg(folder);
+        let mut command = onrush_run::command(&self.onrush, folder);
+        command.arg("--hold").arg(hold);
         for objective in objectives {
             command.arg("--threshold").arg(objective.text());
         }
         command.args(&self.asked.words);
-        // Variables of a load would be another one, and a probe is no job of a CI.
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            let is_of_load = ["K6_VUS", "K6_DURATION", "K6_ITERATIONS", "K6_STAGES"].contains(&text.as_ref());
-            if is_of_load || ci::OF_JOBS.contains(&text.as_ref()) {
-                command.env_remove(name);
-            }
+        // Variables of a load would be another one.
+        for name in ["K6_VUS", "K6_DURATION", "K6_ITERATIONS", "K6_STAGES"] {
+            command.env_remove(name);
         }
         command
     }
@@ -299,12 +293,12 @@ impl<'a> ProbeAccount<'a> {
             Breach::Objective(index) => self.objectives[index].text(),
             Breach::FallsBehind => String::from("falls behind the rate"),
         };
-        let (word, why) = match (said, self.standing) {
-            (Said::Nothing, _) => ("no evidence", no_evidence.clone()),
-            (_, Standing::Held) => ("held", None),
-            (_, Standing::LeansHeld) => ("leans held", None),
-            (_, Standing::Broken(by)) => ("broken", Some(breach(by))),
-            (_, Standing::LeansBroken(by)) => ("leans broken", Some(breach(by))),
+        let (verdict, why) = match (said, self.standing) {
+            (Said::Nothing, _) => (ProbeSaid::NoEvidence, no_evidence.clone()),
+            (_, Standing::Held) => (ProbeSaid::Held, None),
+            (_, Standing::LeansHeld) => (ProbeSaid::LeansHeld, None),
+            (_, Standing::Broken(by)) => (ProbeSaid::Broken, Some(breach(by))),
+            (_, Standing::LeansBroken(by)) => (ProbeSaid::LeansBroken, Some(breach(by))),
         };
         let target = document.as_ref().and_then(|document| document.generator_seconds.as_ref()?.target.as_ref());
         let Counted { seconds, iterations, requests, failed, iteration_ms, shown, metric } = self.counted;
@@ -317,7 +311,7 @@ impl<'a> ProbeAccount<'a> {
             no_evidence,
             figures: ProbeFigures {
                 load,
-                said: word.to_owned(),
+                said: verdict,
                 why,
                 seconds,
                 ended_per_second: per_second(iterations),
@@ -362,15 +356,11 @@ pub fn limit_facts<'d>(probe: &Probe, document: &'d Document, light: Light, unit
 
 /// Why a probe could not be run, in its own words.
 fn failure(code: Option<i32>, lines: &[String]) -> Failure {
-    let is_told = |line: &&String| line.contains("error") || line.contains("level=error");
-    let first = lines.iter().position(|line| is_told(&line)).unwrap_or(0);
-    let words = lines[first..].join("\n");
-    let words = words.trim().trim_start_matches("error: ");
+    let words = onrush_run::own_words(lines);
     let known = code.and_then(|code| u8::try_from(code).ok()).filter(|code| *code != 0).map(ExitCode::of_script);
-    let text = if words.is_empty() {
-        String::from("the first probe ended before it had measured anything")
-    } else {
-        words.to_owned()
+    let text = match words.is_empty() {
+        true => String::from("the first probe ended before it had measured anything"),
+        false => words,
     };
     Failure::new(known.unwrap_or(ExitCode::Generic), text)
 }

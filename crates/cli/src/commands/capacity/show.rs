@@ -76,7 +76,7 @@ impl SearchShow {
             figures.seconds.round(),
             latency(figures.p50),
             latency(figures.p95),
-            figures.said
+            figures.said.name()
         ));
     }
 

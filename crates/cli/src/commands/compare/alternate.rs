@@ -15,10 +15,9 @@ use report::document;
 use units::Span;
 use units::show::about;
 
-use crate::ci;
 use crate::commands::groups::guard::Guard;
-use crate::commands::groups::interruption;
 use crate::commands::groups::process::{Group, ProcessEnd, wait_for};
+use crate::commands::groups::{interruption, onrush_run};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::process::private_folder::PrivateFolder;
@@ -107,8 +106,7 @@ impl Alternation {
         }
         interruption::listen()?;
         let guard = Guard::start(scratch.path())?;
-        let onrush =
-            std::env::current_exe().map_err(|error| refused(format!("cannot find the onrush binary: {error}")))?;
+        let onrush = onrush_run::binary(ExitCode::NotComparable)?;
         PairRuns {
             asked: self,
             guard: &guard,
@@ -239,25 +237,17 @@ impl PairRuns<'_> {
     }
 
     fn command(&self, side: usize, number: usize, folder: &Path) -> Command {
-        let mut command = Command::new(&self.onrush);
-        command.args(["run", "--quiet", "--no-color", "--summary-mode=disabled", "--no-tui"]);
-        command.arg("--save").arg(folder);
+        let mut command = onrush_run::command(&self.onrush, folder);
         command.args(["--label", ["variant=a", "variant=b"][side]]).arg("--label").arg(format!("round={number}"));
         command.args(&self.asked.words).arg(&self.asked.targets[side]);
-        // A run of a comparison is no job of a CI.
-        for name in ci::OF_JOBS {
-            command.env_remove(name);
-        }
         command
     }
 
     /// In the run's own words.
     fn failure(&self, side: usize, end: ProcessEnd, lines: &[String]) -> String {
-        let first = lines.iter().position(|line| line.contains("error")).unwrap_or(0);
-        let words = lines[first..].join("\n");
         let target = &self.asked.targets[side];
         let text = format!("{} ({target}) ended with {}", ["A", "B"][side], end.text());
-        match words.trim().trim_start_matches("error: ") {
+        match onrush_run::own_words(lines).as_str() {
             "" => text,
             words => format!("{text}: {words}"),
         }

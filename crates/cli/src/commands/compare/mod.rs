@@ -1,9 +1,8 @@
 //! `onrush compare A B`: which results changed, in which direction, and how sure that is.
 //!
-//! Flags are read here and the answer printed; `alternate` makes the runs where they are to be made (`--run`);
-//! everything else is `report::compare`. Exit codes are the command's own,
-//! so that a CI job can tell a worse result (1) from too little evidence (2) and from results that cannot be compared
-//! (3).
+//! Flags are read here and the answer printed; `alternate` makes the runs of `--run`; everything else is
+//! `report::compare`. Exit codes are the command's own, so that a CI job can tell a worse result (1) from too little
+//! evidence (2) and from results that cannot be compared (3).
 
 mod alternate;
 

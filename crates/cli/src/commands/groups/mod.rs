@@ -1,8 +1,10 @@
-//! Processes that a command starts and ends again, with all that these have started: `matrix` and `capacity`.
+//! Processes that a command starts and ends again, with all that these have started: `matrix`, `capacity`, and
+//! `compare --run`.
 //!
 //! `process` starts and ends a group of processes, `guard` ends them when the command itself can no longer do so,
-//! `interruption` is the signal that asks for an end.
+//! `interruption` is the signal that asks for an end, `onrush_run` is a run as such a process.
 
 pub mod guard;
 pub mod interruption;
+pub mod onrush_run;
 pub mod process;

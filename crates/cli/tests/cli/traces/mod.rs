@@ -72,7 +72,7 @@ fn the_span_of_a_request_joins_those_of_the_target() {
     let end = waiting.at_ns as f64 + took * 1e6;
     assert!(waiting.at_ns >= span.start_ns && end <= span.end_ns as f64 + 1e3, "{span:?}");
 
-    // The trace is named where somebody looks for it.
+    // The trace is named in log, result and report.
     let id = traceparent.split('-').nth(1).expect("an id").to_owned();
     let result: Value = serde_json::from_str(&lab.read("kept/result.json")).expect("JSON");
     let traces = result["requests"]["traces"].as_array().expect("a list");

@@ -18,7 +18,7 @@ pub struct TraceIds {
     pub trace: u128,
     /// The request in it.
     pub span: u64,
-    /// Whether whoever collects traces is to keep it.
+    /// Whether the collector is to keep it.
     pub is_sampled: bool,
 }
 
