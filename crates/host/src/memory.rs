@@ -25,11 +25,13 @@ const SMALL: usize = 4 << 10;
 pub struct Memory {
     reserved: Cell<usize>,
     limit: Cell<usize>,
+    /// Blocks that the engine did not get.
+    refusals: Cell<u64>,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Memory { reserved: Cell::new(0), limit: Cell::new(usize::MAX) }
+        Memory { reserved: Cell::new(0), limit: Cell::new(usize::MAX), refusals: Cell::new(0) }
     }
 }
 
@@ -55,6 +57,16 @@ impl Memory {
     pub(crate) fn admits(&self, size: usize) -> bool {
         let beyond = if size <= SMALL { FOR_ERRORS } else { 0 };
         self.reserved.get().saturating_add(size) <= self.limit.get().saturating_add(beyond)
+    }
+
+    /// Counts a block that the engine did not get.
+    pub(crate) fn note_refusal(&self) {
+        self.refusals.set(self.refusals.get() + 1);
+    }
+
+    /// Blocks that the engine did not get so far.
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refusals.get()
     }
 
     /// Counts a block that was allocated.

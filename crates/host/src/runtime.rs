@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::rc::Rc;
 
 use rquickjs::context::intrinsic;
-use rquickjs::{Context, Ctx, Result, Runtime, qjs};
+use rquickjs::{Context, Ctx, Error, Result, Runtime, qjs};
 
 use crate::coroutine::switch::STACK_BYTES;
 use crate::memory::Memory;
@@ -61,8 +61,10 @@ pub fn enter<E: Embedder, R>(
     Ok(returned)
 }
 
-/// A runtime whose memory is counted there.
+/// A runtime whose memory is counted there. rquickjs goes on when a part of the context was refused; a script would
+/// find half of a language, so that is an error here.
 pub(crate) fn create(memory: &Rc<Memory>) -> Result<(Runtime, Context)> {
+    let refusals = memory.refusals();
     let runtime = Runtime::new_with_alloc(crate::quickjs::allocator::Mimalloc(memory.clone()))?;
     runtime.set_max_stack_size(STACK_BYTES - NATIVE_STACK_BYTES);
     runtime.set_gc_threshold(GC_THRESHOLD);
@@ -70,6 +72,9 @@ pub(crate) fn create(memory: &Rc<Memory>) -> Result<(Runtime, Context)> {
     let context = Context::custom::<(Basics, intrinsic::Proxy, intrinsic::Promise)>(&runtime)?;
     // SAFETY: the context was just made and is used by this thread alone. rquickjs has no name for this intrinsic.
     unsafe { qjs::JS_AddIntrinsicBigInt(context.as_raw().as_ptr()) };
+    if memory.refusals() != refusals {
+        return Err(Error::Allocation);
+    }
     Ok((runtime, context))
 }
 
@@ -274,6 +279,7 @@ unsafe extern "C" fn on_no_function(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quickjs::faults::in_tests;
 
     #[test]
     fn the_engine_is_the_patched_one_whose_arenas_begin_small() {
@@ -282,6 +288,31 @@ mod tests {
         let _fresh = create(&memory).unwrap();
         let held = (1 << 20) - memory.room();
         assert!(held < 100 << 10, "a fresh runtime holds {held} bytes; build.rs says which library should be linked");
+    }
+
+    #[test]
+    fn a_refused_block_makes_no_runtime_and_breaks_none() {
+        // The engine asks a second time when it has blocks to give back: one refusal, two, and all.
+        for many in [1, 2, u64::MAX] {
+            let first_made = (1..10_000).find(|nth| !is_refused(*nth, many)).unwrap();
+            assert!(first_made > 40, "a runtime takes {first_made} blocks");
+        }
+    }
+
+    /// Whether no runtime was made, on a thread of its own: the names of a thread are made with its first runtime.
+    fn is_refused(nth: u64, many: u64) -> bool {
+        let refused = std::thread::spawn(move || {
+            let memory = Rc::new(Memory::default());
+            in_tests::refuse(nth, many);
+            let is_refused = create(&memory).is_err();
+            in_tests::refuse(0, 0);
+            assert!(create(&memory).is_ok(), "after block {nth}");
+            // rquickjs does not free a runtime whose room for its own classes was refused.
+            let lost = usize::MAX - memory.room();
+            assert!(lost < 8 << 10, "{lost} bytes are left after block {nth}");
+            is_refused
+        });
+        refused.join().unwrap()
     }
 
     /// More names than the table of a thread has room for, long ones and wide ones; well-known symbols as weak keys.

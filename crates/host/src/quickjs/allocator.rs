@@ -26,13 +26,19 @@ impl Mimalloc {
         self.0.add(unsafe { blocks::usable_size(block) });
         block.cast()
     }
+
+    #[cold]
+    fn refused(&self) -> *mut u8 {
+        self.0.note_refusal();
+        std::ptr::null_mut()
+    }
 }
 
 // SAFETY: each method hands its arguments to the mimalloc function of that meaning; blocks are aligned to 16 bytes.
 unsafe impl Allocator for Mimalloc {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         if is_refused(Side::Engine) || !self.0.admits(size) {
-            return std::ptr::null_mut();
+            return self.refused();
         }
         // SAFETY: any size may be asked for.
         self.counted(unsafe { blocks::malloc(size) })
@@ -40,19 +46,24 @@ unsafe impl Allocator for Mimalloc {
 
     fn calloc(&mut self, count: usize, size: usize) -> *mut u8 {
         if is_refused(Side::Engine) {
-            return std::ptr::null_mut();
+            return self.refused();
         }
         match count.checked_mul(size) {
             // SAFETY: any size may be asked for.
             Some(size) if self.0.admits(size) => self.counted(unsafe { blocks::zalloc(size) }),
-            _ => std::ptr::null_mut(),
+            _ => self.refused(),
         }
     }
 
     unsafe fn dealloc(&mut self, block: *mut u8) {
         // SAFETY: by the trait's contract the block came from this allocator.
         unsafe {
-            self.0.remove(blocks::usable_size(block.cast()));
+            let size = blocks::usable_size(block.cast());
+            self.0.remove(size);
+            // Whatever reads a block that is gone finds no pointer there that leads anywhere.
+            if cfg!(test) && !block.is_null() {
+                block.write_bytes(0xa5, size);
+            }
             blocks::free(block.cast());
         }
     }
@@ -62,7 +73,7 @@ unsafe impl Allocator for Mimalloc {
         unsafe {
             let old_size = blocks::usable_size(block.cast());
             if new_size > old_size && (is_refused(Side::Engine) || !self.0.admits(new_size)) {
-                return std::ptr::null_mut();
+                return self.refused();
             }
             let moved = blocks::realloc(block.cast(), new_size);
             if !moved.is_null() {

@@ -27,6 +27,10 @@ static REFUSED: [AtomicU64; 2] = [const { AtomicU64::new(UNREAD) }; 2];
 /// Whether the block that is being asked for is the one to refuse; never without the feature.
 #[inline]
 pub(super) fn is_refused(side: Side) -> bool {
+    #[cfg(test)]
+    if matches!(side, Side::Engine) && in_tests::is_refused() {
+        return true;
+    }
     cfg!(feature = "faults") && count(side)
 }
 
@@ -43,6 +47,30 @@ fn count(side: Side) -> bool {
 /// Blocks asked for so far, by Rust's code and by QuickJS.
 pub fn asked() -> (u64, u64) {
     (ASKED[Side::Rust as usize].load(Ordering::Relaxed), ASKED[Side::Engine as usize].load(Ordering::Relaxed))
+}
+
+/// The same for the engine's blocks of one thread, so that tests beside each other do not meet.
+#[cfg(test)]
+pub(crate) mod in_tests {
+    use std::cell::Cell;
+
+    thread_local! {
+        static LEFT: Cell<u64> = const { Cell::new(0) };
+        static REFUSALS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Has the engine's n-th block from now on be refused to this thread, and those after it: so many in all.
+    pub(crate) fn refuse(nth: u64, many: u64) {
+        LEFT.set(nth);
+        REFUSALS.set(many);
+    }
+
+    pub(super) fn is_refused() -> bool {
+        LEFT.set(LEFT.get().saturating_sub(1));
+        let is_refused = LEFT.get() == 0 && REFUSALS.get() > 0;
+        REFUSALS.set(REFUSALS.get() - u64::from(is_refused));
+        is_refused
+    }
 }
 
 /// Reads the variable without allocating.
