@@ -15,6 +15,7 @@ const CALLS: &[(&str, &str)] = &[
     ("http-instrumentation-tempo", include_str!("../../libraries/http-instrumentation-tempo.js")),
     ("httpx", include_str!("../../libraries/httpx.js")),
     ("k6-summary", include_str!("../../libraries/k6-summary.js")),
+    ("k6-testing", include_str!("../../libraries/k6-testing.js")),
     ("k6-utils", include_str!("../../libraries/k6-utils.js")),
     ("k6chaijs", include_str!("../../libraries/k6chaijs.js")),
     ("papaparse", include_str!("../../libraries/papaparse.js")),

@@ -89,6 +89,7 @@ pub const NOT_CALLED: &[NotCalled] = &[
         names: &["expect"],
         why: "called under the names of what they have: `assert.…`, `util.…`, `expect …`",
     },
+    NotCalled { library: "k6-testing", names: &["expect"], why: "called under the names of its matchers" },
     NotCalled {
         library: "papaparse",
         names: &[

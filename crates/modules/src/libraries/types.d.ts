@@ -38,6 +38,49 @@ declare module "https://jslib.k6.io/k6chaijs/*" {
   export default chai;
 }
 
+declare module "https://jslib.k6.io/k6-testing/*" {
+  /** What can be asked of a value. One that does not hold ends the test (exit code 108), unless it is soft. */
+  export interface Expectations {
+    /** The opposite. */
+    readonly not: Expectations;
+    toBe(expected: unknown): void;
+    toBeCloseTo(expected: number, precision?: number): void;
+    toBeDefined(): void;
+    toBeFalsy(): void;
+    toBeGreaterThan(expected: number | bigint): void;
+    toBeGreaterThanOrEqual(expected: number | bigint): void;
+    toBeInstanceOf(expected: Function): void;
+    toBeLessThan(expected: number | bigint): void;
+    toBeLessThanOrEqual(expected: number | bigint): void;
+    toBeNaN(): void;
+    toBeNull(): void;
+    toBeTruthy(): void;
+    toBeUndefined(): void;
+    toContain(expected: unknown): void;
+    toContainEqual(expected: unknown): void;
+    toEqual(expected: unknown): void;
+    toHaveLength(expected: number): void;
+    toHaveProperty(keyPath: string, expected?: unknown): void;
+  }
+  export interface ExpectConfig {
+    soft: boolean;
+    softMode?: "throw" | "fail";
+    colorize: boolean;
+    display: "pretty" | "inline";
+    timeout: number;
+    interval: number;
+    assertFn?: (holds: boolean, message: string, soft?: boolean, softMode?: string) => void;
+  }
+  export const expect: {
+    (value: unknown, message?: string): Expectations;
+    /** Goes on when an expectation does not hold. */
+    soft(value: unknown, message?: string): Expectations;
+    configure(config: Partial<ExpectConfig>): typeof expect;
+    readonly config: ExpectConfig;
+  };
+  export function colorize(text: string, color: string): string;
+}
+
 declare module "https://jslib.k6.io/httpx/*" {
   import { RefinedResponse, ResponseType } from "k6/http";
   type Answer = RefinedResponse<ResponseType | undefined>;

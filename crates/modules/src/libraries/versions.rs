@@ -67,6 +67,7 @@ const UTILS_1_2: &str =
     "export { fastUuid as uuidv4, randomIntBetween, randomItem, randomString, findBetween, normalDistributionStages };";
 
 const SUMMARY: &[&str] = &[include_str!("k6-summary/text.js"), include_str!("k6-summary/junit.js")];
+const TEMPO_MARKED: &str = "export const __esModule = true;";
 const MARKED: &str = "Object.defineProperty(exports, '__esModule', { value: true });";
 
 /// Versions differ in how values and checks are shown.
@@ -100,6 +101,7 @@ const PAPAPARSE: &[&str] = &[
     include_str!("papaparse/library.js"),
 ];
 const TOTP: &[&str] = &[include_str!("totp/library.js")];
+const TESTING: &[&str] = &[include_str!("k6-testing/library.js")];
 const TEMPO: &[&str] = &[include_str!("http-instrumentation-tempo/library.js")];
 
 const AWS: &[&str] = &[include_str!("aws/names.js"), include_str!("aws/signature.js")];
@@ -138,8 +140,15 @@ pub(super) static VERSIONS: &[LibraryVersion] = &[
     index("httpx", "0.1.0", "const VERSION = 10;", HTTPX, "export { Head, Connect, Trace };"),
     index("papaparse", "5.1.1", "", PAPAPARSE, ""),
     index("totp", "1.0.0", "", TOTP, ""),
-    index("http-instrumentation-tempo", "1.0.0", "", TEMPO, ""),
-    index("http-instrumentation-tempo", "1.0.1", "", TEMPO, ""),
+    index("http-instrumentation-tempo", "1.0.0", "", TEMPO, TEMPO_MARKED),
+    index("http-instrumentation-tempo", "1.0.1", "", TEMPO, TEMPO_MARKED),
+    index("k6-testing", "0.1.0", "const VERSION = 1;", TESTING, ""),
+    index("k6-testing", "0.2.0", "const VERSION = 2;", TESTING, ""),
+    index("k6-testing", "0.3.0", "const VERSION = 3;", TESTING, ""),
+    index("k6-testing", "0.4.0", "const VERSION = 4;", TESTING, ""),
+    index("k6-testing", "0.5.0", "const VERSION = 5;", TESTING, ""),
+    index("k6-testing", "0.6.0", "const VERSION = 6;", TESTING, ""),
+    index("k6-testing", "0.6.1", "const VERSION = 7;", TESTING, ""),
     signature("0.13.0", AWS_REQUIRES, AWS, AWS_COMMON),
     signature("0.14.0", AWS_IMPORTS, AWS, AWS_ES),
 ];

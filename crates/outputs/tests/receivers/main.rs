@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod dashboards;
 mod grpc;
 mod hostile;
 mod http;

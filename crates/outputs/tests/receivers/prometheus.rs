@@ -1,6 +1,6 @@
 //! Remote write: Prometheus's messages, packed by snappy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metrics::{Contains, Kind};
 use prost::Message;
@@ -75,6 +75,16 @@ struct BucketSpan {
 fn unpacked(body: &[u8]) -> WriteRequest {
     let body = snap::raw::Decoder::new().decompress_vec(body).expect("snappy");
     WriteRequest::decode(&body[..]).expect("a write request")
+}
+
+/// The labels of each name that is sent, whether as samples or as histograms.
+pub fn series_of(body: &[u8]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for mut series in unpacked(body).timeseries {
+        let labels = series.labels.split_off(1);
+        all.entry(series.labels.remove(0).value).or_default().extend(labels.into_iter().map(|label| label.name));
+    }
+    all
 }
 
 /// `name{label="value",…}` of each series, with its one value and time.

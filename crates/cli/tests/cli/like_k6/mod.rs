@@ -2,6 +2,7 @@
 //! stands what version 2.3 brought, by its release notes and types.
 
 mod async_tags;
+mod tools;
 
 use crate::lab::Lab;
 

@@ -10,8 +10,8 @@ const PARAMS_AT = { get: 1, head: 1, del: 2, options: 2, patch: 2, post: 2, put:
 let sender = http;
 
 const PROPAGATORS = {
-  w3c: (trace, span, flag) => ['traceparent', `00-${trace}-${span}-0${flag}`],
-  jaeger: (trace, span, flag) => ['uber-trace-id', `${trace}:${span}:0:${flag}`],
+  w3c: (trace, flag) => ['traceparent', `00-${trace}-${randomId(8)}-0${flag}`],
+  jaeger: (trace, flag) => ['uber-trace-id', `${trace}:${randomId(4)}:0:${flag}`],
 };
 
 /** So many random bytes in hexadecimal digits, not all of them 0. */
@@ -20,21 +20,24 @@ function randomId(bytes) {
   return /[^0]/.test(id) ? id : randomId(bytes);
 }
 
+/** A trace id as k6's library makes it: what it is of, when in nanoseconds, and what is random. */
+const traceId = () => `dc0718${(BigInt(Date.now()) * 1000000n).toString(16).padStart(16, '0')}${randomId(5)}`;
+
 class Client {
   #propagate;
   #sampling;
 
   /** `propagator`: w3c or jaeger; `sampling`: the share of requests that are sampled, from 0 to 1. */
-  constructor({ propagator = 'w3c', sampling = 1 } = {}) {
+  constructor({ propagator, sampling = 1 }) {
     if (!Object.hasOwn(PROPAGATORS, propagator)) throw new Error(`found the propagator '${propagator}', expected w3c or jaeger`);
-    if (!(sampling >= 0 && sampling <= 1)) throw new Error(`found the sampling ${sampling}, expected a number from 0 to 1`);
+    if (sampling < 0 || sampling > 1) throw new Error(`found the sampling ${sampling}, expected a number from 0 to 1`);
     this.#propagate = PROPAGATORS[propagator];
     this.#sampling = sampling;
   }
 
   send(name, args) {
-    const trace = randomId(16);
-    const [header, value] = this.#propagate(trace, randomId(8), Math.random() < this.#sampling ? 1 : 0);
+    const trace = traceId();
+    const [header, value] = this.#propagate(trace, Math.random() < this.#sampling ? 1 : 0);
     const at = PARAMS_AT[name];
     const all = Array.from({ length: Math.max(args.length, at + 1) }, (_, index) => args[index]);
     all[at] = { ...all[at], headers: { ...all[at]?.headers, [header]: value } };
