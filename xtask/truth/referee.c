@@ -12,7 +12,10 @@
  *
  * A request is GET /MODE/ARGUMENT/NUMBER or GET /MODE/ARGUMENT/NUMBER/EARLIER/NS, by which the client tells what it
  * measured for an earlier request. "delay" answers after ARGUMENT microseconds; "reset" resets the connection; "cut"
- * announces more than it sends and closes; "drop" closes without a word; "silent" never answers.
+ * announces more than it sends and closes; "drop" closes without a word; "silent" never answers. "compute" uses the
+ * core for ARGUMENT microseconds; "queue" serves one request after the other, each for ARGUMENT microseconds without
+ * the core; "spread" answers after 0 to 2 ARGUMENT microseconds; "limit" answers ARGUMENT requests a second, and the
+ * others with 429.
  *
  * FILE is binary, in the machine's order of bytes: struct totals, then a struct record for each request.
  *
@@ -36,8 +39,8 @@
 #include "referee.h"
 
 enum { MAX_FD = 65536, BUFFER = 4096, EVENTS = 256 };
-enum { DELAY, RESET, CUT, DROP, SILENT, MODES };
-static const char *const MODE_NAMES[MODES] = {"delay", "reset", "cut", "drop", "silent"};
+enum { DELAY, RESET, CUT, DROP, SILENT, COMPUTE, QUEUE, SPREAD, LIMIT, MODES };
+static const char *const MODE_NAMES[MODES] = {"delay", "reset", "cut", "drop", "silent", "compute", "queue", "spread", "limit"};
 
 struct connection {
     struct tls *tls;
@@ -166,6 +169,7 @@ static void answer(int fd, size_t record, const char *text, size_t length) {
 }
 
 static const char OK[] = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+static const char REFUSED[] = "HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n";
 static const char SHORT[] = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf";
 
 static size_t keep(struct record record) {
@@ -183,6 +187,37 @@ static size_t keep(struct record record) {
 static uint64_t field(char **text) {
     if (**text != '/') return 0;
     return strtoull(*text + 1, text, 10);
+}
+
+static void answer_at(int64_t at, int fd, size_t record) {
+    push_due((struct due){at, fd, generations[fd], record});
+    if (heap[0].fd == fd) arm();
+}
+
+static void compute(int64_t us) {
+    for (int64_t end = now(CLOCK_MONOTONIC) + us * 1000; now(CLOCK_MONOTONIC) < end;) continue;
+}
+
+/* When the queue has served everyone who came so far. */
+static int64_t after_queue(int64_t us) {
+    static int64_t free_at;
+    int64_t time = now(CLOCK_MONOTONIC);
+    free_at = (free_at > time ? free_at : time) + us * 1000;
+    return free_at;
+}
+
+/* Whether a bucket that is filled at this rate, and holds a tenth of a second, has a token. */
+static int has_token(int64_t rate) {
+    static int64_t filled;
+    static double tokens;
+    int64_t time = now(CLOCK_MONOTONIC);
+    double most = rate / 10.0;
+    tokens = filled ? tokens + (time - filled) * 1e-9 * rate : most;
+    if (tokens > most) tokens = most;
+    filled = time;
+    if (tokens < 1) return 0;
+    tokens--;
+    return 1;
 }
 
 static void serve(int fd, struct connection *connection) {
@@ -210,9 +245,19 @@ static void serve(int fd, struct connection *connection) {
     totals.modes[mode]++;
     size_t record = keep(request);
     if (mode == DELAY && request.asked_us) {
-        push_due((struct due){now(CLOCK_MONOTONIC) + request.asked_us * 1000LL, fd, generations[fd], record});
-        if (heap[0].fd == fd) arm();
+        answer_at(now(CLOCK_MONOTONIC) + request.asked_us * 1000LL, fd, record);
     } else if (mode == DELAY) {
+        answer(fd, record, OK, sizeof OK - 1);
+    } else if (mode == COMPUTE) {
+        compute(request.asked_us);
+        answer(fd, record, OK, sizeof OK - 1);
+    } else if (mode == QUEUE) {
+        answer_at(after_queue(request.asked_us), fd, record);
+    } else if (mode == SPREAD) {
+        answer_at(now(CLOCK_MONOTONIC) + (int64_t)(2000.0 * request.asked_us * rand() / RAND_MAX), fd, record);
+    } else if (mode == LIMIT && !has_token(request.asked_us)) {
+        answer(fd, record, REFUSED, sizeof REFUSED - 1);
+    } else if (mode == LIMIT) {
         answer(fd, record, OK, sizeof OK - 1);
     } else if (mode == RESET) {
         struct linger linger = {1, 0};

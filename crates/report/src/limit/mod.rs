@@ -4,12 +4,14 @@
 //! because then nothing else can be told. Where the facts fit two limits the answer is that it cannot be decided, with
 //! both names: a wrong name costs a day, an open question a look at `top`.
 
+mod course;
 mod of_run;
 
 use units::show::{percent, time};
 
 use crate::document::{Finding, LimitName, RunLimit, Severity};
 
+pub use course::{AnswerCourse, AnswerTimes};
 pub use of_run::{RunLoad, of_run, used};
 
 /// What a limit is told by.
@@ -31,6 +33,8 @@ pub struct LimitFacts<'a> {
     pub link: Option<f64>,
     /// How much slower answers are than without a queue.
     pub slower: Option<Slower>,
+    /// Whether answers take as long as a queue of all users would make them, and all about as long.
+    pub is_one_queue: bool,
     /// Whether an objective broke: an arrival rate that was made and answered has no limit otherwise.
     pub is_broken: bool,
 }
@@ -80,6 +84,10 @@ const NOTABLE: f64 = 0.01;
 const BUSY: f64 = 0.9;
 /// Answers that take so many times as long as at a light load stand in a queue.
 const QUEUED: f64 = 2.0;
+/// Less is the noise of a machine.
+const NOISE_MS: f64 = 0.3;
+/// Answers that take less than so many times as long do not.
+const UNQUEUED: f64 = 1.3;
 /// Causes of a verdict that are others' use of the machine.
 const OF_MACHINE: [&str; 3] = ["run_queue", "steal", "shared_core"];
 /// Causes about connections.
@@ -130,37 +138,57 @@ fn of_target(facts: &LimitFacts<'_>) -> Option<RunLimit> {
 
 /// By what became of the load.
 fn of_load(facts: &LimitFacts<'_>) -> RunLimit {
-    let queued = facts.slower.filter(|slower| slower.now >= QUEUED * slower.light && slower.now >= slower.light + 1.0);
     let is_behind = facts.planned.is_some_and(|(planned, ended)| ended < planned * (1.0 - NOTABLE));
     let all_busy = facts.closed.filter(|closed| closed.waiting >= BUSY);
-    let cpu = facts.target.as_ref().and_then(|target| target.busiest);
-    let slower = queued.map(|it| format!("a median of {} where {} {}", time(it.now), it.light_is, time(it.light)));
-    let is_limited = is_behind || all_busy.is_some() || facts.is_broken;
-    if !is_limited {
+    let is_slower =
+        |least: f64| facts.slower.is_some_and(|it| it.now >= least * it.light && it.now >= it.light + NOISE_MS);
+    let (is_queued, is_unqueued) = (is_slower(QUEUED), facts.slower.is_some() && !is_slower(UNQUEUED));
+    // What is slow by itself breaks an objective, and limits no rate.
+    let is_broken = facts.is_broken && !is_unqueued;
+    if !is_behind && all_busy.is_none() && !is_broken {
         let evidence = String::from("what was planned was started and answered");
         return RunLimit { name: LimitName::Nothing, between: Vec::new(), evidence };
     }
-    let users = all_busy.map(|closed| {
-        format!("{} users waited for answers {} of their time", closed.users, percent(closed.waiting, 0))
-    });
+    let cpu = facts.target.as_ref().and_then(|target| target.busiest);
+    let is_idle = cpu.is_some_and(|busiest| busiest < FREE);
+    let in_target = match is_idle {
+        true => vec![LimitName::TargetQueue],
+        false => vec![LimitName::TargetCpu, LimitName::TargetQueue],
+    };
+    let candidates = match (is_behind || is_broken, is_queued, is_unqueued) {
+        // Every start that was left out had no free user, and the answers were as fast as at the beginning.
+        (true, _, true) => vec![LimitName::Users],
+        (true, true, _) => in_target,
+        (true, ..) if is_behind && facts.slower.is_some() => vec![LimitName::Users, LimitName::TargetQueue],
+        (true, ..) => in_target,
+        // Not slower than at a light load: more users would make more.
+        (false, _, true) => vec![LimitName::Users],
+        (false, true, _) if facts.is_one_queue => in_target,
+        (false, ..) => vec![LimitName::Users, LimitName::TargetQueue],
+    };
+    let evidence = evidence(facts, is_behind, all_busy, is_queued);
+    match candidates[..] {
+        [name] => RunLimit { name, between: Vec::new(), evidence },
+        _ => RunLimit { name: LimitName::Undecidable, between: candidates, evidence },
+    }
+}
+
+/// What shows it, in one line.
+fn evidence(facts: &LimitFacts<'_>, is_behind: bool, all_busy: Option<ClosedUse>, is_queued: bool) -> String {
     let behind = facts
         .planned
         .filter(|_| is_behind)
         .map(|(planned, ended)| format!("{} of the planned iterations ended", percent(ended / planned.max(1.0), 1)));
+    let users = all_busy.map(|closed| {
+        format!("{} users waited for answers {} of their time", closed.users, percent(closed.waiting, 0))
+    });
+    let taken = facts.slower.filter(|_| is_queued || is_behind || all_busy.is_some());
+    let slower = taken.map(|it| format!("answers take {} where {} {}", time(it.now), it.light_is, time(it.light)));
+    let cpu = facts.target.as_ref().and_then(|target| target.busiest);
     let idle = cpu
         .filter(|busiest| *busiest < FREE)
         .map(|busiest| format!("its busiest thread used {} of a core", percent(busiest, 0)));
-    let evidence: Vec<String> = [behind, users, slower, idle.clone()].into_iter().flatten().collect();
-    let evidence = evidence.join("; ");
-    let is_queue = queued.is_some() || is_behind || facts.is_broken;
-    let (name, between) = match (is_queue, all_busy.is_some(), idle.is_some()) {
-        (true, _, true) => (LimitName::TargetQueue, vec![]),
-        (true, _, false) => (LimitName::Undecidable, vec![LimitName::TargetCpu, LimitName::TargetQueue]),
-        // Not slower than at a light load: more users would make more.
-        (false, true, _) if facts.slower.is_some() => (LimitName::Users, vec![]),
-        (false, ..) => (LimitName::Undecidable, vec![LimitName::Users, LimitName::TargetQueue]),
-    };
-    RunLimit { name, between, evidence }
+    [behind, users, slower, idle].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -242,11 +270,34 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_without_free_users_is_limited_by_them_where_answers_stay_as_fast() {
+        let facts = |now: f64| LimitFacts {
+            requests: 1000.0,
+            planned: Some((1000.0, 400.0)),
+            slower: slower(150.0, now),
+            target: target(0.1, 0.0),
+            ..LimitFacts::default()
+        };
+        assert_eq!(named(&facts(151.0)), LimitName::Users);
+        assert_eq!(named(&facts(900.0)), LimitName::TargetQueue);
+        assert_eq!(limit(&facts(240.0)).between, [LimitName::Users, LimitName::TargetQueue]);
+        let slow = LimitFacts { planned: Some((1000.0, 1000.0)), is_broken: true, ..facts(151.0) };
+        assert_eq!(named(&slow), LimitName::Nothing, "what takes long by itself limits no rate");
+    }
+
+    #[test]
     fn users_that_wait_are_the_limit_where_answers_are_not_slower() {
         let closed = Some(ClosedUse { users: 10.0, waiting: 0.98 });
         let facts = LimitFacts { requests: 1000.0, closed, target: target(0.3, 0.0), ..LimitFacts::default() };
         assert_eq!(named(&LimitFacts { slower: slower(20.0, 20.5), ..facts.clone() }), LimitName::Users);
-        assert_eq!(named(&LimitFacts { slower: slower(2.0, 20.0), ..facts.clone() }), LimitName::TargetQueue);
+        let queue = LimitFacts { slower: slower(2.0, 20.0), is_one_queue: true, ..facts.clone() };
+        assert_eq!(named(&queue), LimitName::TargetQueue);
+        let uneven = LimitFacts { slower: slower(2.0, 20.0), ..facts.clone() };
+        assert_eq!(
+            limit(&uneven).between,
+            [LimitName::Users, LimitName::TargetQueue],
+            "times may differ by themselves"
+        );
         assert_eq!(limit(&facts).between, [LimitName::Users, LimitName::TargetQueue]);
         let sleeping = Some(ClosedUse { users: 10.0, waiting: 0.1 });
         assert_eq!(named(&LimitFacts { closed: sleeping, ..facts }), LimitName::Nothing);

@@ -4,6 +4,7 @@ mod clock;
 mod counts;
 mod delays;
 mod freezes;
+mod limits;
 mod poisson;
 mod schedule;
 mod verdicts;
@@ -19,6 +20,7 @@ pub fn all(is_full: bool) -> Vec<Case> {
     all.extend(poisson::cases());
     all.extend(clock::cases());
     all.extend(verdicts::cases());
+    all.extend(limits::cases());
     all
 }
 

@@ -46,7 +46,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// Programs that compute.
-const BUSY: usize = 10;
+pub(super) const BUSY: usize = 10;
 
 const CLOSED: &str = "import http from 'k6/http'
     export const options = { vus: 16, duration: '4s' }
@@ -73,48 +73,49 @@ fn arrivals(rate: u64, users: u64, options: &str, call: &str) -> String {
     )
 }
 
-const GET_1_MS: &str = "http.get(`${url}/1000/0`, parameters)";
-const GET_150_MS: &str = "http.get(`${url}/150000/0`, parameters)";
+pub(super) const GET_1_MS: &str = "http.get(`${url}/1000/0`, parameters)";
+pub(super) const GET_150_MS: &str = "http.get(`${url}/150000/0`, parameters)";
 /// Three requests at a time, each with its connection.
 const BATCH: &str = "http.batch(['', '', ''].map(() => ['GET', `${url}/150000/0`, null, parameters]))";
 /// A millisecond of the core for each iteration.
-const COMPUTE: &str = "for (const end = Date.now() + 1; Date.now() < end; ); http.get(`${url}/0/0`, parameters)";
+pub(super) const COMPUTE: &str =
+    "for (const end = Date.now() + 1; Date.now() < end; ); http.get(`${url}/0/0`, parameters)";
 
-fn open(rate: u64, users: u64, call: &str) -> Load {
+pub(super) fn open(rate: u64, users: u64, call: &str) -> Load {
     Load { script: arrivals(rate, users, "", call), ..closed() }
 }
 
 /// Spoiled at its start number `number`.
-fn later(spoil: Spoil, number: u64, load: Load) -> Load {
+pub(super) fn later(spoil: Spoil, number: u64, load: Load) -> Load {
     Load { spoil: Some(spoil), flags: words(&format!("--workers 1 -e MARK={number}")), ..load }
 }
 
 /// Onrush and the server have a core each, and others are there.
-fn apart(load: Load) -> Load {
+pub(super) fn apart(load: Load) -> Load {
     let before = words(&format!("taskset -c {}", CORES.0));
     let service = Service { core: Some(CORES.1), ..load.service };
     Load { before, service, ..load }
 }
 
 /// They have a core each of their own.
-fn alone(load: Load) -> Load {
+pub(super) fn alone(load: Load) -> Load {
     Load { before: own_core(), ..apart(load) }
 }
 
-fn closed() -> Load {
+pub(super) fn closed() -> Load {
     Load { script: CLOSED.to_owned(), flags: words("--workers 1 -e MARK=0"), ..Load::default() }
 }
 
-fn stopped() -> Load {
+pub(super) fn stopped() -> Load {
     later(Spoil::FreezeGenerator(Duration::from_millis(700)), 500, open(500, 700, GET_1_MS))
 }
 
 /// Others have the generator's core, too.
-fn crowded() -> Load {
+pub(super) fn crowded() -> Load {
     later(Spoil::Spin(BUSY, CORES.0), 2000, apart(open(2000, 3000, GET_1_MS)))
 }
 
-fn throttled(_: &Path) -> Load {
+pub(super) fn throttled(_: &Path) -> Load {
     let group = "/sys/fs/cgroup/cpu/onrush-truth";
     let enter = format!(
         "mkdir -p {group} && echo 10000 > {group}/cpu.cfs_quota_us && echo $$ > {group}/cgroup.procs \
@@ -126,13 +127,13 @@ fn throttled(_: &Path) -> Load {
 }
 
 /// A file for each user, and they want three.
-fn without_files() -> Load {
+pub(super) fn without_files() -> Load {
     let before = ["sh", "-c", "ulimit -n 170; exec \"$@\"", "sh"].map(String::from).to_vec();
     Load { before, ..open(500, 100, BATCH) }
 }
 
 /// In a network of its own that has few ports.
-fn without_ports() -> Load {
+pub(super) fn without_ports() -> Load {
     let script = arrivals(500, 100, "noConnectionReuse: true,", GET_1_MS);
     Load { script, service: Service { is_apart: true, ..Service::default() }, ..closed() }
 }
@@ -154,7 +155,7 @@ fn stepped(clock: &Path) -> Load {
 }
 
 /// Both take turns on one core.
-fn shared() -> Load {
+pub(super) fn shared() -> Load {
     let apart = apart(closed());
     Load { service: Service { core: Some(CORES.0), counts_only: true, ..Service::default() }, ..apart }
 }

@@ -47,13 +47,16 @@ pub struct Account {
 }
 
 const WORD: usize = 8;
-const TOTALS: usize = 10;
+/// The last four are requests for loads that have a limit: counted as sound.
+const TOTALS: usize = 14;
 const FIELDS: usize = 7;
 
 /// None unless it is whole.
 pub fn read(bytes: &[u8]) -> Option<Account> {
     let (head, rest) = bytes.split_at_checked(TOTALS * WORD)?;
-    let [requests, bytes_in, bytes_out, answered, records, sound, reset, cut, dropped, silent] = words(head)?;
+    let [requests, bytes_in, bytes_out, answered, records, delayed, reset, cut, dropped, silent, limited @ ..]: [u64;
+        TOTALS] = words(head)?;
+    let sound = delayed + limited.iter().sum::<u64>();
     if rest.len() as u64 != records * (FIELDS * WORD) as u64 {
         return None;
     }

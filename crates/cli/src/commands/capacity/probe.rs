@@ -349,6 +349,8 @@ pub fn limit_facts<'d>(probe: &Probe, document: &'d Document, light: Light, unit
             .then_some((figures.load * figures.seconds, figures.ended_per_second * figures.seconds)),
         closed: (unit == LoadUnit::Users).then_some(ClosedUse { users: figures.load, waiting: 1.0 }),
         link: None,
+        // A light load was measured: what is slower than that stands in a queue.
+        is_one_queue: true,
         slower: light.p50.zip(figures.p50).map(|(light, now)| Slower { light, now, light_is: "a light load sees" }),
         is_broken: true,
     }

@@ -11,6 +11,7 @@ use journal::{AgentsReport, EndedLoad, Timeline};
 use metrics::results::Results;
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Recorder, Registry, Snapshot};
+use report::limit::AnswerCourse;
 use script::log::Level;
 use script::options::Options;
 use server::Server;
@@ -183,6 +184,7 @@ impl<'a> Drive<'a> {
                 recorder,
                 timeline: Some(Timeline::new(self.registry.clone(), is_saved)),
                 target: None,
+                course: AnswerCourse::default(),
             },
             ticks: 0,
             generator: GeneratorWatch::new(),
@@ -360,7 +362,7 @@ impl Progress<'_> {
     /// That of a fleet is elsewhere.
     fn watch_target(&mut self) {
         let LoadFlags { serve, fleet, .. } = &self.drive.flags.load;
-        if fleet.is_none() && self.drive.is_saved() {
+        if fleet.is_none() {
             let target = self.samples.target.insert(TargetCpu::new(serve.is_some()));
             // The first look has nothing before it.
             let _first = target.look(None);

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use engine::Tick;
 use journal::{IntervalTimes, Timeline};
+use metrics::builtin::HTTP_REQ_DURATION;
 use metrics::{Aggregate, Recorder, Snapshot};
+use report::limit::{AnswerCourse, AnswerTimes};
 
 use crate::commands::run::facts::target_cpu::TargetCpu;
 
@@ -19,8 +21,10 @@ pub struct RunSamples {
     pub recorder: Rc<Recorder>,
     /// The series over time; none once they are taken.
     pub timeline: Option<Timeline>,
-    /// The target beside it, looked at where a result is kept.
+    /// The target, where it may be on this machine.
     pub target: Option<TargetCpu>,
+    /// How long HTTP answers took, by the second.
+    pub course: AnswerCourse,
 }
 
 impl RunSamples {
@@ -40,6 +44,10 @@ impl RunSamples {
     pub fn tick(&mut self, tick: &Tick, port: Option<u16>) {
         let target = self.target.as_mut().and_then(|target| target.look(port));
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(tick, target));
+        if let Some(trend) = Snapshot::trend(&tick.snapshots, HTTP_REQ_DURATION) {
+            let [p10, p50, p90] = trend.percentiles([10.0, 50.0, 90.0]);
+            self.course.add(AnswerTimes { count: trend.count(), min: trend.min(), p10, p50, p90 });
+        }
     }
 
     /// Adds an interval of a journal.

@@ -11,10 +11,11 @@ use metrics::results::Results;
 use metrics::threshold::{Moment, Verdict};
 use report::SummaryMode;
 use report::document::{self, MessageLogs};
-use report::limit::RunLoad;
+use report::limit::{AnswerCourse, RunLoad};
 use script::ScriptError;
 use script::log::Level;
 use script::options::Options;
+use units::Bandwidth;
 
 use crate::commands::run::drive::generator_watch::GeneratorAccount;
 use crate::commands::run::drive::lifecycle::Lifecycle;
@@ -99,8 +100,9 @@ impl Ending<'_> {
             lost: outputs::losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
-        let target = over_time.generator.as_ref().and_then(|generator| generator.target.as_ref());
-        let judged = self.judge(&ran, results, &around).limited_by(results, target, &load_of(&ran.planned.options));
+        let target = ran.samples.target.as_ref().and_then(TargetCpu::used);
+        let load = RunLoad { course: ran.samples.course.clone(), ..load_of(&ran.planned.options) };
+        let judged = self.judge(&ran, results, &around).limited_by(results, target, &load);
         let are_shards_there = self.ship(&mut ran, &judged, results);
         let notes = self.notes(ran.generator.referee.as_ref(), results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
@@ -332,13 +334,15 @@ impl Ending<'_> {
 fn load_of(options: &Options) -> RunLoad {
     let scenarios = || options.execution.scenarios.iter().flat_map(Scenarios::iter);
     let users: Option<u64> = scenarios().map(|scenario| scenario.executor.users()).sum();
-    let links: Vec<_> =
-        scenarios().map(|scenario| options.link_of(&scenario.name).and_then(|link| link.download)).collect();
+    let links: Vec<_> = scenarios().map(|scenario| options.link_of(&scenario.name).unwrap_or_default()).collect();
     let is_same = links.windows(2).all(|two| two[0] == two[1]);
+    let link = links.first().filter(|_| is_same);
+    let link_bps = |bandwidth: Option<Bandwidth>| bandwidth.map(|link| link.bytes_in(SECOND) as f64 * 8.0);
     RunLoad {
         users: users.map(|users| users as f64),
         is_planned: scenarios().all(|scenario| scenario.executor.users().is_none()),
-        link_bps: links.first().copied().flatten().filter(|_| is_same).map(|link| link.bytes_in(SECOND) as f64 * 8.0),
+        link_bps: [link.and_then(|link| link.download), link.and_then(|link| link.upload)].map(link_bps),
+        course: AnswerCourse::default(),
     }
 }
 

@@ -9,8 +9,8 @@ use engine::{Facts, Finding, Health, Severity};
 use journal::AgentsReport;
 use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
-use report::document::{self, Cause, Generator, Iterations, Pressure, RunLimit, TargetSeconds, WorkerFigures};
-use report::limit::{RunLoad, of_run};
+use report::document::{self, Cause, Generator, Iterations, Pressure, RunLimit, WorkerFigures};
+use report::limit::{RunLoad, TargetUse, of_run};
 
 use crate::commands::run::facts::samples::{Samples, trend};
 use crate::process::machine::Meanwhile;
@@ -71,7 +71,7 @@ impl Judged {
 
     /// With who was the limit.
     #[must_use]
-    pub fn limited_by(self, results: &Results, target: Option<&TargetSeconds>, load: &RunLoad) -> Self {
+    pub fn limited_by(self, results: &Results, target: Option<TargetUse>, load: &RunLoad) -> Self {
         let limit = of_run(results, &self.kept(), target, load);
         Judged { limit, ..self }
     }

@@ -2,14 +2,14 @@
 //!
 //! Of `--serve` those are threads of this process. Otherwise it is whoever listens at the one port of a loopback
 //! address that requests went to, with its children. Whoever only passes bytes on is no target, and of several ports
-//! nobody knows which is meant: then nothing is said. Only runs that are saved look; the processes are looked up once,
-//! and again when they have ended.
+//! nobody knows which is meant: then nothing is said. The processes are looked up once, and again when they have ended.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use journal::TargetSecond;
+use report::limit::TargetUse;
 
 use crate::process::listening;
 
@@ -27,6 +27,26 @@ pub struct TargetCpu {
     found: Option<Found>,
     /// At the last two ticks.
     marks: VecDeque<CpuMark>,
+    sum: Sum,
+}
+
+/// Sums of all looks: of figures that were known, with their number.
+#[derive(Default)]
+struct Sum {
+    cores: (f64, u32),
+    busiest_thread: (f64, u32),
+    waited: (f64, u32),
+}
+
+impl Sum {
+    fn add(&mut self, second: &TargetSecond) {
+        let figures = [Some(second.cores), second.busiest_thread, second.waited];
+        for (sum, figure) in [&mut self.cores, &mut self.busiest_thread, &mut self.waited].into_iter().zip(figures) {
+            if let Some(figure) = figure {
+                *sum = (sum.0 + figure, sum.1 + 1);
+            }
+        }
+    }
 }
 
 struct Found {
@@ -63,12 +83,23 @@ const MOST_THREADS: usize = 256;
 impl TargetCpu {
     /// `is_own`: `--serve` started it.
     pub fn new(is_own: bool) -> TargetCpu {
-        TargetCpu { is_own, found: None, marks: VecDeque::new() }
+        TargetCpu { is_own, found: None, marks: VecDeque::new(), sum: Sum::default() }
     }
 
     /// Whose CPU it is; none as long as nobody is known.
     pub fn name(&self) -> Option<&str> {
         self.found.as_ref().map(|found| &*found.name)
+    }
+
+    /// What it used on average; none where nothing was seen.
+    pub fn used(&self) -> Option<TargetUse> {
+        let mean = |(sum, count): (f64, u32)| (count > 0).then(|| sum / f64::from(count));
+        Some(TargetUse {
+            name: self.name()?.to_owned(),
+            cores: mean(self.sum.cores)?,
+            busiest: mean(self.sum.busiest_thread),
+            waited: mean(self.sum.waited),
+        })
     }
 
     /// What it used since the last look but one. `port`: the only one of this machine that requests went to.
@@ -88,6 +119,7 @@ impl TargetCpu {
             return None;
         }
         let used = self.marks.front().map(|before| mark.since(before));
+        used.iter().for_each(|used| self.sum.add(used));
         self.marks.push_back(mark);
         while self.marks.len() > 2 {
             self.marks.pop_front();

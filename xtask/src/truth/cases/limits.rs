@@ -1,0 +1,151 @@
+//! Who was the limit: runs each of which one thing limits, by construction. Its name must be said, or that it cannot be
+//! decided between it and another; a wrong name is never right.
+
+use crate::truth::trial::bench::{Bench, Case};
+use crate::truth::trial::claim::Claim;
+use crate::truth::trial::cores::{CORES, words};
+use crate::truth::trial::load::{Load, Spoil};
+use crate::truth::trial::referee::{Carrier, Service};
+
+use super::verdicts::{
+    BUSY, COMPUTE, GET_1_MS, GET_150_MS, alone, apart, closed, crowded, later, open, shared, stopped, throttled,
+    without_files, without_ports,
+};
+
+/// What limits a run.
+struct Kind {
+    name: &'static str,
+    /// As a result names the limit.
+    limit: &'static str,
+    load: fn(&Bench<'_>) -> Load,
+}
+
+const KINDS: &[Kind] = &[
+    Kind { name: "users that ask as fast as they can", limit: "generator", load: |_| alone(closed()) },
+    Kind { name: "a generator that stands still", limit: "generator", load: |_| stopped() },
+    Kind {
+        name: "a generator with a tenth of a core",
+        limit: "generator",
+        load: |bench| throttled(&bench.programs.clock),
+    },
+    Kind { name: "a script that computes", limit: "generator", load: |_| alone(open(1400, 2500, COMPUTE)) },
+    Kind { name: "programs on the generator's core", limit: "machine", load: |_| crowded() },
+    Kind { name: "generator and target on one core", limit: "machine", load: |_| shared() },
+    Kind { name: "programs on the target's core", limit: "machine", load: |_| crowded_target() },
+    Kind { name: "too few descriptors", limit: "connections", load: |_| without_files() },
+    Kind { name: "too few ports", limit: "connections", load: |_| without_ports() },
+    Kind { name: "10 users, 20 ms", limit: "users", load: |_| users(10, "", "delay/20000") },
+    Kind { name: "one user, 5 ms", limit: "users", load: |_| users(1, "", "delay/5000") },
+    Kind { name: "16 users, 0 to 40 ms", limit: "users", load: |_| users(16, "", "spread/20000") },
+    Kind { name: "500/s, 10 users, 150 ms", limit: "users", load: |_| alone(open(500, 10, GET_150_MS)) },
+    Kind {
+        name: "200/s, 20 users, 0 to 400 ms",
+        limit: "users",
+        load: |_| alone(open(200, 20, "http.get(`${__ENV.SERVER}/spread/200000/0`)")),
+    },
+    Kind { name: "a target that computes, 800/s", limit: "target_cpu", load: |_| rate(800, "compute/2000") },
+    Kind { name: "a target that computes, 20 users", limit: "target_cpu", load: |_| users(20, "", "compute/1000") },
+    Kind { name: "a target that computes, TLS", limit: "target_cpu", load: |_| encrypted(rate(800, "compute/2000")) },
+    Kind { name: "a queue of 5 ms, 400/s", limit: "target_queue", load: |_| rate(400, "queue/5000") },
+    Kind { name: "a queue of 20 ms, 60/s", limit: "target_queue", load: |_| rate(60, "queue/20000") },
+    Kind { name: "a queue of 2 ms, 16 users", limit: "target_queue", load: |_| users(16, "", "queue/2000") },
+    Kind { name: "a queue of 1 ms, 40 users", limit: "target_queue", load: |_| users(40, "", "queue/1000") },
+    Kind { name: "429 beyond 200/s, at 500/s", limit: "target_refuses", load: |_| rate(500, "limit/200") },
+    Kind { name: "429 beyond 200/s, 10 users", limit: "target_refuses", load: |_| users(10, "", "limit/200") },
+    Kind { name: "connections that are reset", limit: "target_refuses", load: |_| rate(300, "reset/0") },
+    Kind {
+        name: "a link of 64 kbit/s up",
+        limit: "link",
+        load: |_| users(10, "network: { upload: '64kbps' },", "delay/0"),
+    },
+    Kind {
+        name: "a link of 32 kbit/s down",
+        limit: "link",
+        load: |_| users(10, "network: { download: '32kbps' },", "delay/0"),
+    },
+    Kind { name: "a plan that is met", limit: "nothing", load: |_| alone(open(300, 100, GET_1_MS)) },
+    Kind { name: "a slow target, a plan that is met", limit: "nothing", load: |_| slow() },
+    Kind { name: "users that pause", limit: "nothing", load: |_| pausing() },
+];
+
+pub fn cases() -> Vec<Case> {
+    vec![Case::new("who was the limit", limits)]
+}
+
+/// Users that begin again when they have ended, each with one request.
+fn users(count: u32, options: &str, path: &str) -> Load {
+    let script = format!(
+        "import http from 'k6/http'
+         export const options = {{ {options} vus: {count}, duration: '5s' }}
+         export default () => http.get(`${{__ENV.SERVER}}/{path}/0`, {{ tags: {{ name: 'one' }} }})"
+    );
+    alone(Load { script, ..closed() })
+}
+
+/// More starts than the target has answers for.
+fn rate(rate: u64, path: &str) -> Load {
+    let call = format!("http.get(`${{__ENV.SERVER}}/{path}/0`, parameters)");
+    alone(open(rate, 3000, &call))
+}
+
+fn encrypted(load: Load) -> Load {
+    let flags = [load.flags, words("--insecure-skip-tls-verify")].concat();
+    Load { flags, service: Service { carrier: Carrier::Tls, ..load.service }, ..load }
+}
+
+/// The target has to share its core, and goes before no one.
+fn crowded_target() -> Load {
+    let load = later(
+        Spoil::Spin(BUSY, CORES.1),
+        0,
+        apart(open(800, 1500, "http.get(`${__ENV.SERVER}/compute/1000/0`, parameters)")),
+    );
+    Load { service: Service { counts_only: true, ..load.service }, ..load }
+}
+
+/// What takes long without a queue breaks its threshold, and limits no rate.
+fn slow() -> Load {
+    let load = alone(open(100, 200, GET_150_MS));
+    let script = load
+        .script
+        .replace("summaryTrendStats:", "thresholds: { http_req_duration: ['p(95)<100'] }, summaryTrendStats:");
+    Load { script, ..load }
+}
+
+fn pausing() -> Load {
+    let script = "import http from 'k6/http'
+        import { sleep } from 'k6'
+        export const options = { vus: 10, duration: '5s' }
+        export default () => { http.get(`${__ENV.SERVER}/delay/1000/0`); sleep(0.05) }";
+    alone(Load { script: script.to_owned(), ..closed() })
+}
+
+fn limits(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
+    let times = bench.size(1, 4);
+    let (mut right, mut open, mut wrong) = (0_u64, 0_u64, 0_u64);
+    let mut claims = Vec::new();
+    for kind in KINDS {
+        let mut said = Vec::new();
+        for _ in 0..times {
+            let ran = (kind.load)(bench).run(bench)?;
+            let limit = &ran.summary["judgement"]["limit"];
+            let name = limit["name"].as_str().unwrap_or("none");
+            let between = limit["between"].as_array().into_iter().flatten().filter_map(|name| name.as_str());
+            let between: Vec<&str> = between.collect();
+            let (counter, line) = match name {
+                _ if name == kind.limit => (&mut right, name.to_owned()),
+                "undecidable" if between.contains(&kind.limit) => (&mut open, between.join(" or ")),
+                _ => (&mut wrong, format!("{name} {}: {}", between.join(" or "), limit["evidence"])),
+            };
+            *counter += 1;
+            said.push(line);
+        }
+        said.dedup();
+        claims.push(Claim::says(format!("{} ({})", kind.name, kind.limit), said.join(", "), true));
+    }
+    let all = right + open + wrong;
+    claims.push(Claim::same("wrong names", wrong, 0));
+    claims.push(Claim::at_most("undecidable of 100", 100.0 * open as f64 / all.max(1) as f64, 10.0));
+    claims.push(Claim::says("right", format!("{right} of {all}"), true));
+    Ok(claims)
+}
