@@ -59,6 +59,7 @@ impl AppProgram {
             recorder: recorder.clone(),
             builtins: options.builtins,
             secrets: Default::default(),
+            debugger: None,
         };
         let shared = Shared::new(source, load)?;
         let (mut fiber, _, _) = worker::make(&shared, &recorder)?;

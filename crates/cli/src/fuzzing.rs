@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::archive;
 use crate::commands::convert::curl;
+use crate::commands::debug::messages;
 use crate::commands::record::message::Message;
 use crate::commands::run::start::limits::FailOn;
 use crate::quick::recognise::{Recognised, recognise};
@@ -49,6 +50,22 @@ pub fn recorded_requests(input: &[u8]) -> Result<(), String> {
         seen
     };
     if read(8192) == read(1) { Ok(()) } else { Err(String::from("byte by byte the requests are others")) }
+}
+
+/// Messages of an editor: in whatever pieces they come, they are the same, and so is what is wrong.
+pub fn editor_messages(input: &[u8]) -> Result<(), String> {
+    let read = |size: usize| {
+        let mut from = std::io::BufReader::with_capacity(size, input);
+        let mut seen = Vec::new();
+        loop {
+            match messages::read(&mut from) {
+                Ok(Some(message)) => seen.push(message),
+                Ok(None) => return (seen, None),
+                Err(why) => return (seen, Some(why)),
+            }
+        }
+    };
+    if read(8192) == read(1) { Ok(()) } else { Err(String::from("byte by byte the messages are others")) }
 }
 
 /// The limits of `--fail-on`.

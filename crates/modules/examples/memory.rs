@@ -60,6 +60,7 @@ fn main() {
             recorder: recorder.clone(),
             builtins: &onrush_modules::BUILTINS,
             secrets: Default::default(),
+            debugger: None,
         };
         let program = Program::load(Source::Text { name: "-".into(), text: script }, load).await.expect("loads");
         let users = ScriptUsers::new(&program);

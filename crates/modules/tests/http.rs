@@ -63,6 +63,7 @@ async fn load(source: Source, target: &str, recorder: &Rc<Recorder>) -> (Program
         recorder: recorder.clone(),
         builtins: &onrush_modules::BUILTINS,
         secrets: Default::default(),
+        debugger: None,
     };
     let program = Program::load(source, options).await.unwrap_or_else(|error| panic!("{error}\n{}", error.stack));
     (program, log)

@@ -235,6 +235,7 @@ fn modules_are_fetched_and_kept() {
                 recorder: recorder.clone(),
                 builtins: &onrush_modules::BUILTINS,
                 secrets: Default::default(),
+                debugger: None,
             };
             let source = Source::Text { name: "-".into(), text: script.into() };
             let program = script::Program::load(source, load).await;

@@ -99,7 +99,7 @@ fn read_stack<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> host::js::Result<Va
 }
 
 /// The frames of an error's stack, innermost first.
-fn frames(error: &Object<'_>, modules: &ModuleStore) -> Vec<Frame> {
+pub(crate) fn frames(error: &Object<'_>, modules: &ModuleStore) -> Vec<Frame> {
     let getter = User::of(error.ctx()).local::<StackGetter>().0.borrow().clone();
     let raw =
         getter.and_then(|getter| getter.restore(error.ctx()).ok()?.call::<_, String>((This(error.clone()),)).ok());
@@ -145,6 +145,11 @@ impl Frame {
             None => ("", rest),
         };
         Some(Frame { function: function.to_string(), at: Frame::position(position) })
+    }
+
+    /// Its function, and where it is.
+    pub(crate) fn into_parts(self) -> (String, Option<(String, u32, u32)>) {
+        (self.function, self.at)
     }
 
     /// Whether it is in a module that is built in, which is called by its name.

@@ -17,7 +17,7 @@ use crate::error::{ScriptError, exit_code};
 use crate::loader::{ALL_NAMES, COMMON_JS_HEAD, Compiled, Prepared, remote};
 use crate::sources::source_kind::SourceKind;
 use crate::vu::Vu;
-use crate::{exception, go_error};
+use crate::{exception, go_error, stops};
 
 /// A module that has been compiled into this context.
 enum Linked<'js> {
@@ -90,6 +90,7 @@ pub fn builtin<'js>(ctx: &Ctx<'js>, vu: &Vu, def: &'static ModuleDef) -> host::j
         return object.restore(ctx);
     }
     let object = (def.load)(ctx)?;
+    stops::watch_responses(ctx, vu, def.name, &object)?;
     vu.script.builtins.borrow_mut().push((def.name, Persistent::save(ctx, object.clone())));
     Ok(object)
 }
@@ -285,8 +286,9 @@ impl Embedder for Vu {
         }
     }
 
-    fn unhandled(&self, _ctx: &Ctx<'_>, reason: &Value<'_>) {
+    fn unhandled(&self, ctx: &Ctx<'_>, reason: &Value<'_>) {
         let error = exception::describe(reason, &self.shared.modules);
+        stops::stop_at_uncaught(ctx, self, &error);
         if matches!(self.phase(), Phase::Init | Phase::Setup | Phase::Teardown) {
             let message = format!("Uncaught (in promise) {}", error.message);
             let error = ScriptError { message, exit_code: exit_code::GENERIC, ..error };

@@ -89,7 +89,7 @@ impl Program {
         let recorder = load.recorder.clone();
         let shared = Shared::new(source, load)?;
         let mut guest = Guest::new(&shared, &recorder)?;
-        let exported = guest.init(shared.options().init_time_limit()).await?;
+        let exported = guest.init(shared.time_limit(shared.options().init_time_limit())).await?;
         if exported.functions.is_empty() {
             let message = format!(
                 "no exported functions in {}; a test needs one to run, for instance a default export",
@@ -243,7 +243,7 @@ impl Program {
     /// Runs `setup()`, when there is one, and keeps what it returns for all users made from now on.
     /// `stop` ends it early.
     pub async fn run_setup(&self, recorder: &Rc<Recorder>, stop: impl Future<Output = ()>) -> Result<(), ScriptError> {
-        let limit = self.options().setup_time_limit();
+        let limit = self.shared.time_limit(self.options().setup_time_limit());
         if let Returned::Json(data) = self.run_once(Phase::Setup, "setup", None, recorder, limit, stop).await? {
             self.shared.set_setup_data(data.map(Arc::from));
         }
@@ -256,7 +256,7 @@ impl Program {
         recorder: &Rc<Recorder>,
         stop: impl Future<Output = ()>,
     ) -> Result<(), ScriptError> {
-        let limit = self.options().teardown_time_limit();
+        let limit = self.shared.time_limit(self.options().teardown_time_limit());
         let data = self.shared.setup_data();
         self.run_once(Phase::Teardown, "teardown", data, recorder, limit, stop).await.map(drop)
     }
@@ -268,7 +268,7 @@ impl Program {
         recorder: &Rc<Recorder>,
         stop: impl Future<Output = ()>,
     ) -> Result<Option<Vec<(String, Vec<u8>)>>, ScriptError> {
-        let limit = self.options().summary_time_limit();
+        let limit = self.shared.time_limit(self.options().summary_time_limit());
         match self.run_once(Phase::Summary, "handleSummary", Some(Arc::from(data)), recorder, limit, stop).await? {
             Returned::Files(files) => Ok(files),
             Returned::Json(_) => Ok(None),
@@ -289,7 +289,7 @@ impl Program {
             return Ok(Returned::Json(None));
         }
         let mut guest = Guest::new(&self.shared, recorder)?;
-        guest.init(self.options().init_time_limit()).await?;
+        guest.init(self.shared.time_limit(self.options().init_time_limit())).await?;
         if !self.exports(function) {
             return Ok(Returned::Json(None));
         }

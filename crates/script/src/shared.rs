@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
 use host::log::LogSink;
 use metrics::{Recorder, Registry};
 
 use crate::builtins::Builtins;
+use crate::debug::{self, Debugger};
 use crate::error::{ScriptError, exit_code};
 use crate::loader::{ModuleStore, resolve};
 use crate::message_sink::MessageSink;
@@ -64,6 +66,8 @@ pub struct LoadOptions {
     pub builtins: &'static Builtins,
     /// Where secrets come from.
     pub secrets: Arc<Secrets>,
+    /// Who looks at its users while they run.
+    pub debugger: Option<Arc<Debugger>>,
 }
 
 /// What all virtual users of a program share, on all threads.
@@ -83,6 +87,8 @@ pub struct Shared {
     pub(crate) messages: OnceLock<Arc<dyn MessageSink>>,
     /// What time it is for the whole test.
     pub(crate) clock: Arc<TestClock>,
+    /// Who looks at the users while they run.
+    pub(crate) debugger: Option<Arc<Debugger>>,
 }
 
 impl Shared {
@@ -92,7 +98,9 @@ impl Shared {
             Source::Unpacked { root, .. } => Disk::below(root.clone()),
             _ => Disk::default(),
         });
-        let modules = ModuleStore::new(load.builtins, disk.clone(), load.cwd.clone(), load.cache_dir, load.is_offline);
+        let mut modules =
+            ModuleStore::new(load.builtins, disk.clone(), load.cwd.clone(), load.cache_dir, load.is_offline);
+        modules.places = load.debugger.as_ref().map(|debugger| Arc::clone(debugger.places()));
         let entry = match source {
             Source::File(path) => {
                 let path = load.cwd.join(path);
@@ -124,7 +132,13 @@ impl Shared {
             process: Mutex::default(),
             messages: OnceLock::new(),
             clock: Arc::default(),
+            debugger: load.debugger,
         }))
+    }
+
+    /// A limit of time, which does not hold where somebody looks at what takes it.
+    pub(crate) fn time_limit(&self, limit: Duration) -> Duration {
+        if self.debugger.is_some() { limit.max(debug::TIME_LIMIT) } else { limit }
     }
 
     /// From now on no module is added.

@@ -50,6 +50,7 @@ impl Users for ScriptUsers {
         let worker = WorkerState::of(&self.shared, &context.recorder);
         let failed = |error: crate::ScriptError| CreateError { message: error.to_string(), exit_code: error.exit_code };
         let (interrupt, limit) = (context.interrupt.clone(), self.shared.options().init_time_limit());
+        let limit = self.shared.time_limit(limit);
         let (mut fiber, vu) = user::make(&self.shared, worker, Role::Member(context)).map_err(failed)?;
         let ended = within(limit, fiber.run(Job::Init), || interrupt.set(StopReason::GracefulStopOver)).await;
         let stuck = || stuck(&fiber, "the init code of a virtual user");

@@ -120,6 +120,15 @@ pub const ALL: &[Subject] = &[
         start: || Ok(Box::new(fuzzing::recorded_requests)),
     },
     Subject {
+        name: "debug-messages",
+        examples: &[
+            "Content-Length: 31\r\n\r\n{\"seq\":1,\"command\":\"initialize\"}Content-Length: 2\r\nContent-Type: x\r\n\r\n{}",
+            "content-length:2\n\n[]\r\n\r\nContent-Length: 3\r\n\r\n{a}",
+        ],
+        words: &["Content-Length: ", "\r\n", "\r\n\r\n", ":", "{", "}", "[", "\"", "99999999999", "-1", "16777217"],
+        start: || Ok(Box::new(fuzzing::editor_messages)),
+    },
+    Subject {
         name: "run-limits",
         examples: &["errors>1%", "exceptions>=10", "errors > 0"],
         words: &["errors", "exceptions", ">", ">=", "%", "inf", "nan"],

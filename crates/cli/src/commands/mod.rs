@@ -6,6 +6,7 @@ mod capacity;
 mod compare;
 mod completion;
 pub(crate) mod convert;
+pub(crate) mod debug;
 mod fleet;
 mod groups;
 mod history;
@@ -27,7 +28,7 @@ mod version;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command};
+use clap::{Arg, ArgMatches, Command};
 use wire::mask::Mask;
 
 use crate::called_as;
@@ -57,6 +58,13 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
             Err(error) => refused(suggesting(&name, error)),
         };
     }
+    if name == debug::DEBUGGEE {
+        let arguments = ["onrush", "run"].map(OsString::from).into_iter().chain(arguments.into_iter().skip(2));
+        return match command().try_get_matches_from(arguments) {
+            Ok(matches) => debugged(&matches).unwrap_or_else(told),
+            Err(error) => refused(suggesting("run", error)),
+        };
+    }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => return refused(suggesting(&name, error)),
@@ -74,6 +82,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("table", matches)) => table::main(matches),
         Some((groups::guard::COMMAND, matches)) => Ok(groups::guard::main(matches.get_one("scratch"))),
         Some(("mcp", matches)) => mcp::main(matches),
+        Some(("debug", matches)) => debug::main(matches),
         Some(("archive", matches)) => archive::main(matches),
         Some(("inspect", matches)) => inspect::main(matches),
         Some(("deps", matches)) => inspect::deps(matches),
@@ -87,6 +96,12 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         _ => unreachable!("a subcommand is required"),
     };
     outcome.unwrap_or_else(told)
+}
+
+/// A run that an editor looks at.
+fn debugged(matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let matches = matches.subcommand_matches("run").expect("it was put there");
+    debug::debuggee::main(|debugger| run::debug(matches, debugger, fleet::start))
 }
 
 fn told(failure: Failure) -> ExitCode {
@@ -126,6 +141,7 @@ pub fn command() -> Command {
         .subcommand(convert::command())
         .subcommand(record::command())
         .subcommand(mcp::command())
+        .subcommand(debug::command())
         .subcommand(archive::command())
         .subcommand(inspect::command())
         .subcommand(inspect::deps_command())

@@ -87,6 +87,7 @@ pub const WITHOUT: &[(&str, &str)] = &[
     ("agent", "what it measures goes to its coordinator, and its log has `--log-format json`"),
     ("curl", "its `--json` is curl's, the body of a request; `--summary-mode json` prints the digest"),
     ("completion", "a shell reads its script"),
+    ("debug", "an editor reads its messages, which are those of the Debug Adapter Protocol"),
 ];
 
 #[test]

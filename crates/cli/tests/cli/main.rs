@@ -17,6 +17,7 @@ mod conservation;
 mod control_characters;
 mod convert;
 mod cut_short;
+mod debug;
 mod decoding;
 mod delay;
 mod documented;

@@ -15,6 +15,8 @@ pub struct Selection {
     pub names: Vec<String>,
     /// Whether each scenario has one user and one iteration.
     pub is_once: bool,
+    /// For how long that iteration may run; none: as long as k6 lets it.
+    pub once_for: Option<Duration>,
 }
 
 impl Selection {
@@ -28,7 +30,9 @@ impl Selection {
         }
         let is_wanted = |scenario: &Scenario| self.names.is_empty() || self.names.contains(&scenario.name);
         let wanted = scenarios.0.into_iter().filter(is_wanted);
-        Ok(Scenarios(wanted.map(|scenario| if self.is_once { once(scenario) } else { scenario }).collect()))
+        Ok(Scenarios(
+            wanted.map(|scenario| if self.is_once { once(scenario, self.once_for) } else { scenario }).collect(),
+        ))
     }
 }
 
@@ -37,10 +41,11 @@ fn problem(name: &str, known: &[&str]) -> String {
     format!("found no scenario '{name}', expected some of {}{hint}", known.join(", "))
 }
 
-/// One user, one iteration, now.
-fn once(scenario: Scenario) -> Scenario {
+/// One user, one iteration, now, for so long at most.
+fn once(scenario: Scenario, at_most: Option<Duration>) -> Scenario {
+    let max_duration = at_most.unwrap_or(MAX_DURATION);
     Scenario {
-        executor: Executor::PerVuIterations { vus: 1, iterations: 1, max_duration: MAX_DURATION },
+        executor: Executor::PerVuIterations { vus: 1, iterations: 1, max_duration },
         start_time: Duration::ZERO,
         graceful_stop: GRACE,
         written: Written(None),
@@ -65,7 +70,8 @@ mod tests {
     }
 
     fn selected(names: &[&str], is_once: bool) -> Result<Scenarios, ConfigError> {
-        Selection { names: names.iter().map(|name| (*name).to_owned()).collect(), is_once }.of(scenarios())
+        Selection { names: names.iter().map(|name| (*name).to_owned()).collect(), is_once, once_for: None }
+            .of(scenarios())
     }
 
     #[test]

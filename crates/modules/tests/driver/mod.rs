@@ -72,6 +72,7 @@ pub async fn load_source(source: Source, cwd: PathBuf) -> (Result<Program, Scrip
         recorder: recorder.clone(),
         builtins: &onrush_modules::BUILTINS,
         secrets: Default::default(),
+        debugger: None,
     };
     (Program::load(source, options).await, log, recorder)
 }

@@ -15,7 +15,7 @@ use host::js::{Ctx, Exception, Function, Object, Value};
 use host::{apply, intrinsics, json};
 
 use crate::vu::Vu;
-use crate::{exception, go_error, linker};
+use crate::{exception, go_error, linker, stops};
 
 /// Names that QuickJS brings and k6 lacks.
 pub const HIDDEN: &[&str] = &[
@@ -62,6 +62,7 @@ pub fn install(ctx: &Ctx<'_>, vu: &Vu) -> host::js::Result<()> {
     }
     lazy(ctx, "GoError", go_error::class)?;
     exception::install_stack(ctx)?;
+    stops::install(ctx, vu)?;
     for name in ["module", "exports"] {
         refuse(ctx, name)?;
     }

@@ -4,10 +4,12 @@
 //! never imported gets an error, as in k6. Nothing here runs JavaScript.
 
 mod callee;
+pub(crate) mod instrument;
 pub mod library;
 mod nesting;
 pub(crate) mod remote;
 pub mod resolve;
+pub mod site;
 pub mod transpile;
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +24,8 @@ use crate::builtins::{Builtins, LibraryText};
 use crate::error::{Place, ScriptError, exit_code};
 use crate::sources::disk::Disk;
 use crate::sources::source_kind::SourceKind;
+use instrument::{Language, instrument};
+use site::{Shifts, SiteTable};
 pub use transpile::ALL_NAMES;
 use transpile::PositionMap;
 
@@ -56,6 +60,8 @@ struct SourceText {
     indent: u32,
     /// What was compiled, where that is not the text, and the way back.
     generated: Option<(String, PositionMap)>,
+    /// The text with a debugger's calls, and the way back.
+    debugged: Option<(String, Shifts)>,
 }
 
 impl SourceText {
@@ -85,6 +91,8 @@ pub struct ModuleStore {
     pub cache_dir: Option<PathBuf>,
     /// Whether they come from there alone.
     pub is_offline: bool,
+    /// Where a debugger may stop; none: nothing is inserted.
+    pub(crate) places: Option<Arc<SiteTable>>,
 }
 
 impl ModuleStore {
@@ -110,6 +118,7 @@ impl ModuleStore {
             cwd,
             cache_dir,
             is_offline,
+            places: None,
         }
     }
 
@@ -148,7 +157,7 @@ impl ModuleStore {
 
     /// Puts a source under its name before it is imported (standard input, archives, fetched modules).
     pub fn insert_source(&self, name: &str, text: String) {
-        let source = Arc::new(SourceText { text, indent: 0, generated: None });
+        let source = Arc::new(SourceText { text, indent: 0, generated: None, debugged: None });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
     }
 
@@ -178,16 +187,31 @@ impl ModuleStore {
             (None, Some(library)) => library,
             (None, None) => resolve::read(&self.disk, name)?,
         };
-        let output = transpile::to_javascript(name, &text, self.builtins.libraries)?;
+        let mut output = transpile::to_javascript(name, &text, self.builtins.libraries)?;
+        let debugged = self.with_stops(name, &text, &mut output);
         let indent = if output.kind == SourceKind::CommonJs { COMMON_JS_HEAD.len() } else { 0 };
         let generated = output.map.map(|map| (output.code.clone(), map));
-        let source = Arc::new(SourceText { text, indent: u32::try_from(indent).unwrap_or(0), generated });
+        let source = Arc::new(SourceText { text, indent: u32::try_from(indent).unwrap_or(0), generated, debugged });
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_string(), source);
         let named = output.imports.into_iter();
         let imports = named.filter_map(|(from, export)| Some((self.resolve(name, &from).ok()?, export)));
         let imports: Vec<_> = imports.collect();
         self.imported.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&imports);
         Ok(Prepared { kind: output.kind, code: output.code, libraries: output.libraries, imports })
+    }
+
+    /// Puts a debugger's calls into a module; the text with them, in the language in which it was written.
+    fn with_stops(&self, name: &str, text: &str, output: &mut transpile::Output) -> Option<(String, Shifts)> {
+        let places = self.places.as_ref().filter(|_| name.starts_with("file://"))?;
+        if output.map.is_none() {
+            let language = if output.kind == SourceKind::CommonJs { Language::CommonJs } else { Language::Module };
+            let made = places.add(name, |first| instrument(&output.code, language, first))?;
+            output.code.clone_from(&made.code);
+            return Some((made.code, made.shifts));
+        }
+        let made = places.add(name, |first| instrument(text, Language::TypeScript, first))?;
+        *output = transpile::to_javascript(name, &made.code, self.builtins.libraries).ok()?;
+        Some((made.code, made.shifts))
     }
 
     /// Names that modules import from this one, as far as they have been read.
@@ -200,20 +224,27 @@ impl ModuleStore {
     pub fn original_position(&self, name: &str, line: u32, column: u32) -> (u32, u32) {
         let Some(source) = self.source(name) else { return (line, column) };
         let column = source.unindented(line, column);
+        let text = source.debugged.as_ref().map_or(&source.text, |(text, _)| text);
         let original = || {
             let (code, map) = source.generated.as_ref()?;
             let of_line = code.lines().nth(line.checked_sub(1)? as usize)?;
             let before: Vec<u16> = of_line.get(..column.checked_sub(1)? as usize)?.encode_utf16().collect();
             let ((line, column), distance) = map.original(line, u32::try_from(before.len()).ok()? + 1)?;
-            // Places are known of words, and a call is behind its word.
-            let written = source.text.lines().nth(line as usize - 1).unwrap_or_default().encode_utf16();
+            // SiteTable are known of words, and a call is behind its word.
+            let written = text.lines().nth(line as usize - 1).unwrap_or_default().encode_utf16();
             let is_same = written
                 .skip(column as usize - 1)
                 .take(distance as usize)
                 .eq(before[before.len() - distance as usize..].iter().copied());
             Some((line, if is_same { column + distance } else { column }))
         };
-        original().unwrap_or((line, column))
+        let original = original();
+        match (original, &source.debugged) {
+            (None, None) => (line, column),
+            (None, Some((_, shifts))) => (line, shifts.of_bytes(line, column)),
+            (Some(at), None) => at,
+            (Some((line, column)), Some((_, shifts))) => (line, shifts.of_units(line, column)),
+        }
     }
 
     /// What is called at a place in the code that ran, for the error that it is no function.
@@ -223,7 +254,8 @@ impl ModuleStore {
             return known.clone();
         }
         let source = self.source(name)?;
-        let code = source.generated.as_ref().map_or(&source.text, |(code, _)| code);
+        let text = source.debugged.as_ref().map_or(&source.text, |(text, _)| text);
+        let code = source.generated.as_ref().map_or(text, |(code, _)| code);
         let callee = callee::at(code, line, source.unindented(line, column));
         self.callees.write().unwrap_or_else(PoisonError::into_inner).insert(place, callee.clone());
         callee

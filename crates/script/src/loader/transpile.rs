@@ -77,7 +77,7 @@ pub fn to_javascript(name: &str, text: &str, known: &[LibraryText]) -> Result<Ou
 }
 
 /// Works with a parser on a text that `nesting` has let pass, on a stack that is deep enough for it.
-pub(super) fn on_parser_stack<T: Send>(text: &str, work: impl Fn() -> T + Sync) -> T {
+pub(crate) fn on_parser_stack<T: Send>(text: &str, work: impl Fn() -> T + Sync) -> T {
     let stack = text.len().saturating_mul(STACK_A_BYTE).clamp(LEAST_STACK, MOST_STACK);
     std::thread::scope(|scope| {
         match std::thread::Builder::new().name("parser".into()).stack_size(stack).spawn_scoped(scope, &work) {
@@ -116,7 +116,7 @@ fn transpiled(name: &str, text: &str) -> Result<Output, ScriptError> {
 }
 
 /// Path without query ends in `.ts`.
-fn is_typescript_name(name: &str) -> bool {
+pub(crate) fn is_typescript_name(name: &str) -> bool {
     let path = name.split(['?', '#']).next().unwrap_or(name);
     path.ends_with(".ts") || path.ends_with(".mts") || path.ends_with(".cts")
 }

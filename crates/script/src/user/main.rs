@@ -13,9 +13,9 @@ use host::{Jobs, Phase, object};
 use super::export::{self, ExportError};
 use crate::error::{ScriptError, exit_code};
 use crate::exception::Caught;
-use crate::globals;
 use crate::linker::{self, Until};
 use crate::vu::Vu;
+use crate::{globals, stops};
 
 /// What a user is asked to do.
 pub(crate) enum Job {
@@ -101,7 +101,10 @@ fn init<'js>(ctx: &Ctx<'js>, vu: &Rc<Vu>) -> host::js::Result<Object<'js>> {
 /// What went wrong with init code, in words.
 pub fn failure(ctx: &Ctx<'_>, vu: &Vu, error: Error) -> ScriptError {
     match linker::take_error(ctx, vu, error) {
-        Caught::Thrown(error) => error,
+        Caught::Thrown(error) => {
+            stops::stop_at_uncaught(ctx, vu, &error);
+            error
+        }
         Caught::Stopped => match vu.take_abort() {
             Some(message) => ScriptError::new(message, exit_code::SCRIPT_ABORTED),
             None => ScriptError::new("the init code was interrupted", exit_code::GENERIC_TIMEOUT),
@@ -161,6 +164,9 @@ impl<'js> User<'js> {
     #[inline(never)]
     fn judge(&self, ctx: &Ctx<'js>, vu: &Vu, error: Error) -> IterationEnd {
         let caught = linker::take_error(ctx, vu, error);
+        if let Caught::Thrown(error) = &caught {
+            stops::stop_at_uncaught(ctx, vu, error);
+        }
         vu.stop_timers();
         vu.events.abandon_sources();
         vu.events.clear(ctx);
@@ -235,6 +241,9 @@ impl<'js> User<'js> {
                 }
             };
             let caught = linker::take_error(ctx, vu, error);
+            if let Caught::Thrown(error) = &caught {
+                stops::stop_at_uncaught(ctx, vu, error);
+            }
             vu.events.abandon_sources();
             vu.events.clear(ctx);
             vu.count_cancelled();

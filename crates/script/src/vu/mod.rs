@@ -26,6 +26,7 @@ use metrics::{ErrorKind, Recorder, Registry, TagSet, builtin};
 use wire::link::Link;
 use wire::mask::Mask;
 
+use crate::debug::Debugger;
 use crate::error::ScriptError;
 use crate::loader::ModuleStore;
 use crate::options::Options;
@@ -232,6 +233,11 @@ impl Vu {
     /// A time of this machine, in nanoseconds after 1970, by the clock of the whole test.
     pub fn test_time(&self, own_ns: u64) -> u64 {
         self.shared.clock.of(own_ns)
+    }
+
+    /// Who looks at this user while it runs.
+    pub(crate) fn debugger(&self) -> Option<&Arc<Debugger>> {
+        self.shared.debugger.as_ref()
     }
 
     /// Whether received messages are logged.

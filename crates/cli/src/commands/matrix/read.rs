@@ -77,6 +77,7 @@ fn exported(path: &Path) -> Result<String, Failure> {
         recorder: Rc::new(Recorder::new(registry.clone())),
         builtins: &BUILTINS,
         secrets: Default::default(),
+        debugger: None,
         registry,
     };
     let source = Source::Text { name: String::from("plan"), text };

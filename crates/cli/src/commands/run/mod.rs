@@ -10,9 +10,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use engine::Stopper;
 use journal::{AgentsReport, Timeline};
 use metrics::{Aggregate, Registry};
+use script::debug::Debugger;
 use script::log::Level;
 
 use crate::api::{Api, Board, Stage};
@@ -38,7 +40,30 @@ use start::{fleet_flags, load, outputs, plan};
 
 /// Runs a test: a script, or what a URL stands for.
 pub fn main(matches: &ArgMatches, quick: Option<Quick>, start: progress::Start) -> Result<ExitCode, Failure> {
-    let flags = Flags::read(matches, quick, true)?;
+    with_flags(Flags::read(matches, quick, true)?, matches, start)
+}
+
+/// Runs a test that somebody looks at: each scenario once, where no flag says another load.
+pub fn debug(
+    matches: &ArgMatches,
+    debugger: Option<Arc<Debugger>>,
+    start: progress::Start,
+) -> Result<ExitCode, Failure> {
+    let mut flags = Flags::read(matches, None, true)?;
+    if flags.load.fleet.is_some() {
+        let text = "--agents: the users of agents cannot be debugged; leave it out";
+        return Err(Failure::new(ExitCode::Generic, text));
+    }
+    let is_given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    if !["vus", "iterations", "duration", "stages", "hold"].into_iter().any(is_given) {
+        flags.load.selection.is_once = true;
+        flags.load.selection.once_for = Some(script::debug::TIME_LIMIT);
+    }
+    flags.test.debugger = debugger;
+    with_flags(flags, matches, start)
+}
+
+fn with_flags(flags: Flags, matches: &ArgMatches, start: progress::Start) -> Result<ExitCode, Failure> {
     let log = Arc::new(Logger::new(&flags.shown.log)?.folding().hiding(flags.test.secrets.clone()));
     flags.test.without_effect.iter().for_each(|(level, text)| log.write(*level, text, &[]));
     warn_of_slow_lookups(&log);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use engine::scenario::{Hold, Selection};
 use report::SummaryMode;
+use script::debug::Debugger;
 use script::log::Level;
 use script::options::parse_switch;
 use script::secrets::Secrets;
@@ -61,6 +62,8 @@ pub struct TestFlags {
     pub features: Vec<String>,
     /// What is said of flags that change nothing, each with its level.
     pub without_effect: Vec<(Level, String)>,
+    /// Who looks at the users, in `onrush debug`.
+    pub debugger: Option<Arc<Debugger>>,
 }
 
 /// What makes the run fail or pass, and how far it is believed.
@@ -229,6 +232,7 @@ impl TestFlags {
             given_env: script_env(source, source.text("include-system-env-vars").is_some())?,
             features: features(source),
             without_effect: without_effect(source)?,
+            debugger: None,
         })
     }
 }

@@ -104,6 +104,7 @@ pub fn script(
         recorder,
         builtins: &BUILTINS,
         secrets,
+        debugger: flags.test.debugger.clone(),
     };
     let program = runtime.block_on(Program::load(source, load)).map_err(script_failure)?;
     Ok(Script { program, runtime, archive })

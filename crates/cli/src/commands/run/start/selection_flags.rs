@@ -11,7 +11,7 @@ pub fn read(source: &FlagSource<'_>) -> Result<Selection, Failure> {
     let names: Vec<String> = names.collect();
     match names.iter().any(String::is_empty) {
         true => Err(generic(String::from("--scenario: found an empty name, expected names of scenarios, as in a,b"))),
-        false => Ok(Selection { names, is_once: source.switch("once", false)? }),
+        false => Ok(Selection { names, is_once: source.switch("once", false)?, once_for: None }),
     }
 }
 
