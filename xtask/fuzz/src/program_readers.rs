@@ -122,7 +122,8 @@ pub const ALL: &[Subject] = &[
     Subject {
         name: "debug-messages",
         examples: &[
-            "Content-Length: 31\r\n\r\n{\"seq\":1,\"command\":\"initialize\"}Content-Length: 2\r\nContent-Type: x\r\n\r\n{}",
+            "Content-Length: 31\r\n\r\n{\"seq\":1,\"command\":\"initialize\"}\
+             Content-Length: 2\r\nContent-Type: x\r\n\r\n{}",
             "content-length:2\n\n[]\r\n\r\nContent-Length: 3\r\n\r\n{a}",
         ],
         words: &["Content-Length: ", "\r\n", "\r\n\r\n", ":", "{", "}", "[", "\"", "99999999999", "-1", "16777217"],

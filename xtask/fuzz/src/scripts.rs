@@ -38,6 +38,7 @@ impl Compiler {
             recorder: Rc::new(Recorder::new(registry.clone())),
             builtins: &modules::BUILTINS,
             secrets: Default::default(),
+            debugger: None,
             registry,
         };
         match self.runtime.block_on(Program::load(source, options)) {

@@ -4,7 +4,7 @@ use super::Runner::{Ci, Nightly, Nobody};
 use super::{NightlyJob, SuiteRow};
 use crate::{
     book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, grpc, image, libraries,
-    outputs, parity, sanitize, soak, socketio, stats, test262, timing, truth, types, world,
+    outputs, parity, programs, sanitize, soak, socketio, stats, test262, timing, truth, types, world,
 };
 
 /// A job of the nightly script that needs nothing but Rust.
@@ -115,6 +115,17 @@ pub(super) const SUITES: &[SuiteRow] = &[
                codes. NAME picks scripts whose path contains it. k6 is taken from $K6, else from PATH.",
         runner: Nightly(&[job_with("", 60, &["k6"])]),
         run: parity::run,
+    },
+    SuiteRow {
+        name: "k6-watch",
+        arguments: &["[--k6 BINARY]"],
+        does: "lists what the newest k6 has (commands, flags, variables, options, exports) and holds it against Onrush",
+        when: "a version of k6 has come, or you changed what of k6 is obeyed or refused",
+        help: "Builds the newest k6 that the Go proxy serves in target/k6-watch, or takes BINARY, and reads its help, what \
+               `inspect` shows, what modules export, and names in its sources. A name that Onrush neither obeys nor \
+               refuses by name must have a row in xtask/k6-watch/explained.txt. Needs go, unless BINARY is given.",
+        runner: Nightly(&[job_with("", 30, &["go"])]),
+        run: |words| k6_watch::run(&parity::workspace()?, &programs::onrush()?, words),
     },
     SuiteRow {
         name: "libraries",

@@ -31,6 +31,7 @@ const fn row(flag: &'static str, variable: &'static str, treated: Treated) -> Of
     OfK6 { flag, variable, treated }
 }
 
+const NO_CLOUD: &str = "there is no cloud; --out sends samples to databases";
 const NOTHING_FETCHED: &str = "nothing is fetched: extensions are built in or missing";
 
 /// The table.
@@ -106,16 +107,21 @@ pub static OF_K6: &[OfK6] = &[
     row("", "K6_BINARY_CACHE_", Warned(NOTHING_FETCHED)),
     row("", "K6_BROWSER_", WithoutEffect("there is no browser; keep k6 for tests that need one")),
     row("", "K6_BUILD_SERVICE_", Warned(NOTHING_FETCHED)),
-    row("", "K6_CLOUD_", Warned("there is no cloud; --out sends samples to databases")),
-    row("", "K6_CLOUD_TOKEN", WithoutEffect("there is no cloud; --out sends samples to databases")),
+    row("", "K6_CLOUDRUN_TEST_RUN_ID", WithoutEffect(NO_CLOUD)),
+    row("", "K6_CLOUD_", Warned(NO_CLOUD)),
+    row("", "K6_CLOUD_TOKEN", WithoutEffect(NO_CLOUD)),
     row("", "K6_DEPENDENCIES_MANIFEST", Warned(NOTHING_FETCHED)),
     row("", "K6_DOWNLOAD_", Warned(NOTHING_FETCHED)),
+    row("", "K6_EXIT_ON_RUNNING", WithoutEffect(NO_CLOUD)),
     row("", "K6_HANDLE_SUMMARY_TIMEOUT", Obeyed),
     row("", "K6_HOSTS", Warned("write `hosts` into the options of the script or the config file")),
+    row("", "K6_INSTANCE_SCENARIOS", WithoutEffect("there is no browser; keep k6 for tests that need one")),
     row("", "K6_METRIC_SAMPLES_BUFFER_SIZE", WithoutEffect("Onrush buffers no samples")),
+    row("", "K6_NO_ARCHIVE_UPLOAD", WithoutEffect(NO_CLOUD)),
     row("", "K6_NO_COOKIES_RESET", Obeyed),
     row("", "K6_PROVISION_", Warned(NOTHING_FETCHED)),
     row("", "K6_SETUP_TIMEOUT", Obeyed),
+    row("", "K6_SHOW_CLOUD_LOGS", WithoutEffect(NO_CLOUD)),
     row("", "K6_TEARDOWN_TIMEOUT", Obeyed),
     row(
         "",
@@ -129,6 +135,7 @@ pub static OF_K6: &[OfK6] = &[
         Warned("write `tlsCipherSuites` into the options of the script or the config file"),
     ),
     row("", "K6_TLS_AIA_FETCH", Obeyed),
+    row("", "K6_USAGE_REPORT_URL", WithoutEffect("Onrush never reports usage")),
     row("", "K6_WEB_DASHBOARD", But("the page is ours; the run does not wait until its browser is closed")),
     row("", "K6_WEB_DASHBOARD_EXPORT", But("the report is ours, that of `onrush report`")),
     row("", "K6_WEB_DASHBOARD_HOST", But("the default is 127.0.0.1; k6 listens on all addresses")),

@@ -334,10 +334,10 @@ mod tests {
 
     /// The code without what was inserted.
     fn stripped(code: &str) -> String {
-        let calls = regex_lite::Regex::new(
-            r"const __onrush_frame=__onrush_enter\(\);|;?__onrush_stop\(\d+,\w+,\(__onrush_text\)=>eval\(__onrush_text\)\)[;,]",
-        );
-        calls.expect("an expression").replace_all(code, "").into_owned()
+        let enter = r"const __onrush_frame=__onrush_enter\(\);";
+        let stop = r";?__onrush_stop\(\d+,\w+,\(__onrush_text\)=>eval\(__onrush_text\)\)[;,]";
+        let calls = regex_lite::Regex::new(&format!("{enter}|{stop}")).expect("an expression");
+        calls.replace_all(code, "").into_owned()
     }
 
     fn instrumented(text: &str, language: Language) -> Instrumented {
@@ -401,7 +401,8 @@ mod tests {
 
     #[test]
     fn only_the_statement_itself_awaits() {
-        let text = "async function f() {\n  await a\n  if (b) await c\n  g(async () => await d)\n  for await (const e of h);\n}";
+        let text = "async function f() {\n  await a\n  if (b) await c\n  g(async () => await d)\n  \
+                    for await (const e of h);\n}";
         let awaits = instrumented(text, Language::Module).sites.into_iter().filter(|site| site.awaits);
         let awaits: Vec<_> = awaits.map(|site| (site.start.line, site.start.column)).collect();
         assert_eq!(awaits, [(2, 3), (3, 10), (4, 17), (5, 3)]);

@@ -153,9 +153,11 @@ export default function () {
     let script = lab.path().join("script.js");
     let mut client = Client::start(&lab, &["script.js"]);
     client.done("initialize", json!({}));
-    client.done("launch", json!({}));
+    client.done("launch", json!({ "stopOnEntry": true }));
     client.done("setExceptionBreakpoints", json!({ "filters": ["uncaught"] }));
     client.done("configurationDone", json!({}));
+    assert_eq!(client.stopped(1), at("entry", "script.js", 1));
+    client.done("continue", json!({ "threadId": 1 }));
     let stopped = client.event("stopped");
     assert_eq!((&stopped["reason"], &stopped["text"]), (&json!("exception"), &json!("Error: too deep: 3")));
     let frames = client.done("stackTrace", json!({ "threadId": 2 }))["stackFrames"].take();
@@ -267,6 +269,18 @@ fn wrong_requests_and_messages_are_told() {
     assert_eq!(code, Some(255));
     let expected = "found 'GET / HTTP/1.1', expected a head such as 'Content-Length: 123'";
     assert!(said.contains(expected), "{said}");
+}
+
+/// A launch without debugging is a run whose output the editor shows.
+#[test]
+fn a_launch_may_run_without_stopping() {
+    let lab = Lab::with("export default () => console.log(`${__ENV.A} ${typeof __onrush_stop}`)\n");
+    let script = lab.path().join("script.js");
+    let launch = json!({ "program": "script.js", "cwd": lab.path(), "env": { "A": 7 }, "noDebug": true });
+    let mut client = Client::launch(&lab, launch, &[(&script, &[1])]);
+    assert_eq!(client.exit_code(), 0);
+    assert!(client.output("stderr").contains("7 undefined"), "{}", client.output("stderr"));
+    assert!(!client.events.iter().any(|event| event["event"] == "stopped"));
 }
 
 /// A run that is not debugged has nothing of it: its functions are as they were written.
