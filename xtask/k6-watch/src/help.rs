@@ -1,7 +1,7 @@
 //! Help texts of k6 as lists of names. Pure.
 //!
-//! A text has sections: a line that ends with a colon, then indented lines. Sections whose title ends with "Commands" or
-//! "Flags" count; examples and descriptions do not, whatever they look like.
+//! A text has sections: a line that ends with a colon, then indented lines. Sections whose title ends with "Commands"
+//! or "Flags" count; examples and descriptions do not, whatever they look like.
 
 /// What a help text names.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -16,11 +16,11 @@ const MODULES: [&str; 2] = ["go.k6.io/k6/v3", "go.k6.io/k6/v2"];
 /// A version that is known to be served, for proxies that list none.
 const KNOWN: &str = "v2.2.0";
 
-/// One k6.
+/// A k6 and where it is from.
 pub(crate) struct K6 {
-    /// The program.
+    /// The program to run.
     pub binary: PathBuf,
-    /// `v2.2.0`
+    /// As its own command says it, `v2.2.0`.
     pub version: String,
     /// The folder of its sources, where they are served.
     pub sources: Option<PathBuf>,

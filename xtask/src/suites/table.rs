@@ -119,11 +119,12 @@ pub(super) const SUITES: &[SuiteRow] = &[
     SuiteRow {
         name: "k6-watch",
         arguments: &["[--k6 BINARY]"],
-        does: "lists what the newest k6 has (commands, flags, variables, options, exports) and holds it against Onrush",
+        does: "holds what the newest k6 has (commands, flags, variables, options, exports) against what Onrush has or \
+               refuses",
         when: "a version of k6 has come, or you changed what of k6 is obeyed or refused",
-        help: "Builds the newest k6 that the Go proxy serves in target/k6-watch, or takes BINARY, and reads its help, what \
-               `inspect` shows, what modules export, and names in its sources. A name that Onrush neither obeys nor \
-               refuses by name must have a row in xtask/k6-watch/explained.txt. Needs go, unless BINARY is given.",
+        help: "Builds the newest k6 that the Go proxy serves in target/k6-watch, or takes BINARY, and reads its help, \
+               what `inspect` shows, what modules export, and names in its sources. A name that Onrush neither obeys \
+               nor refuses by name must have a row in xtask/k6-watch/explained.txt. Needs go, unless BINARY is given.",
         runner: Nightly(&[job_with("", 30, &["go"])]),
         run: |words| k6_watch::run(&parity::workspace()?, &programs::onrush()?, words),
     },

@@ -176,7 +176,9 @@ impl<'s> Inserter<'s> {
 
     /// Numbers the activation, at the beginning of a function's body, and has a place at its end.
     fn function_body(&mut self, statements: &[Statement<'_>], start: u32, work: impl FnOnce(&mut Self), end: u32) {
-        self.insert(start, format!("const __onrush_frame={ENTER}();"));
+        // What stands before may be a directive without a semicolon.
+        let begins = if statements.is_empty() { ";" } else { "" };
+        self.insert(start, format!("{begins}const __onrush_frame={ENTER}();"));
         work(self);
         let never_ends =
             matches!(statements.last(), Some(Statement::ReturnStatement(_) | Statement::ThrowStatement(_)));
@@ -359,6 +361,7 @@ mod tests {
             (Language::Module, "try { a } catch { b } finally { c }", 4),
             (Language::Module, "const f = ({ a }) => ({ a })\nconst g = () => () => 1", 5),
             (Language::Module, "function* g() { yield 1 }", 2),
+            (Language::CommonJs, "function h() { 'use strict' }\nfunction i() {}", 2),
             (Language::CommonJs, "#!/usr/bin/env onrush\nif (a) b\nelse if (c) d\nelse return", 5),
             (Language::CommonJs, "with (a) b\nfor (const c in d);", 3),
             (
