@@ -33,7 +33,10 @@
 //! finds no user free is *dropped*. *Lag* is the time from planned to real start. A *lane* is a worker's part of a
 //! scenario.
 //!
-//! Left out for now: `paused` and changing the number of users of a running test, which need the REST interface.
+//! A client may change users and rates while they run (`load_change`): what it asks for goes into `RunState`, whose
+//! changed plan each lane follows.
+//!
+//! Left out for now: pausing a test that has begun.
 
 mod beats;
 pub mod clock;
@@ -44,6 +47,7 @@ pub mod event;
 pub mod health;
 pub mod judgement;
 mod lately;
+pub mod load_change;
 pub mod pacer;
 pub mod plan;
 pub mod rate_limit;
@@ -62,6 +66,7 @@ pub use config::{Prepare, RunConfig};
 pub use event::{Event, Outcome, RunError, Tick};
 pub use health::Health;
 pub use judgement::{Cause, Facts, Finding, Judgement, Severity, Verdict, doubts_lately, judge};
+pub use load_change::{ChangedBy, LoadChange, LoadWish, Quantity};
 pub use plan::Plan;
 pub use run::run;
 pub use state::RunState;

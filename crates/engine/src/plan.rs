@@ -8,19 +8,19 @@
 //! eight virtual users: the starts are striped over the workers in advance, and a worker with one or two users would
 //! drop starts for which another worker has a free one.
 
+mod live;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pacer::{ActiveSpan, Arrivals, Ramp, SharedIterations};
-use crate::scenario::{ConfigError, Executor, Scenario, Scenarios};
+use crate::scenario::{ConfigError, Executor, MOST_USERS, Scenario, Scenarios};
 use crate::segment::Stripes;
 use crate::spread::Spread;
 use crate::state::{RunState, ScenarioFacts};
 
 /// Fewest virtual users that an arrival rate gives to a worker.
 const FEWEST_USERS: u64 = 8;
-/// So many users are a mistake: they are planned and made one by one, and would want a hundred gigabytes.
-const MOST_USERS: u64 = 1_000_000;
 
 /// Everything decided before a run. Built from checked scenarios.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ pub(crate) struct LanePlan {
     pub(crate) scenario: Scenario,
     pub(crate) work: Work,
     /// Which of the test's iterations are this instance's.
-    stripes: Stripes,
+    pub(crate) stripes: Stripes,
     pub(crate) spread: Spread,
 }
 
@@ -138,6 +138,7 @@ impl Plan {
             time: lane.scenario.executor.time(),
             iterations: lane.iterations(),
             stripes: lane.stripes.clone(),
+            live: lane.live(),
         });
         Arc::new(RunState::new(facts.collect(), self.workers()))
     }

@@ -3,14 +3,18 @@
 //! Each worker adds to its own cache lines only, so that counting an iteration costs no traffic between cores; a reader
 //! sums over the workers. What is read is therefore a moment's picture, exact once the run is over. The one shared
 //! counter is that of iteration numbers, and it is touched only by scripts that ask for one.
+//!
+//! What clients may change while it runs is here, too.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use crate::health::ArrivalCounts;
+use crate::load_change::{ControlledScenario, LivePlan, LoadChange, LoadControl, LoadWish};
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 
@@ -66,6 +70,8 @@ pub(crate) struct ScenarioFacts {
     pub(crate) iterations: Option<u64>,
     /// Which of the test's iterations are this instance's.
     pub(crate) stripes: Stripes,
+    /// What its workers follow at first.
+    pub(crate) live: LivePlan,
 }
 
 /// Shared by all workers; each worker writes its own cache lines only.
@@ -77,6 +83,7 @@ pub struct RunState {
     started: OnceLock<Duration>,
     /// How long after the start the last worker was there, in ns.
     awake_late: AtomicU64,
+    load: LoadControl,
 }
 
 /// Sums over workers, of one scenario or of all.
@@ -108,6 +115,14 @@ impl RunState {
     /// run.
     pub(crate) fn new(scenarios: Vec<ScenarioFacts>, workers: usize) -> Self {
         let cells = (0..workers * scenarios.len()).map(|_| Padded::default()).collect();
+        let controlled = |facts: &ScenarioFacts| ControlledScenario {
+            name: facts.name.clone(),
+            executor: facts.executor,
+            start_time: facts.start_time,
+            stripes: facts.stripes.clone(),
+            plan: watch::Sender::new(facts.live.clone()),
+        };
+        let load = LoadControl::new(scenarios.iter().map(controlled).collect());
         let state = |facts: ScenarioFacts| ScenarioState {
             name: facts.name,
             executor: facts.executor,
@@ -124,6 +139,7 @@ impl RunState {
             workers: (0..workers).map(|_| Padded::default()).collect(),
             started: OnceLock::new(),
             awake_late: AtomicU64::new(0),
+            load,
         }
     }
 
@@ -209,6 +225,28 @@ impl RunState {
     /// What a number given in advance means over all segments.
     pub fn iteration_number(&self, scenario: usize, in_instance: u64) -> IterationNumber {
         IterationNumber { in_instance, in_test: self.scenarios[scenario].stripes.unscale(in_instance) }
+    }
+
+    /// Changes the load at this time of the run's clock, or says why not. What is refused changes nothing.
+    pub fn change_load(&self, wish: &LoadWish, now: Duration) -> Result<Vec<LoadChange>, String> {
+        match self.started().filter(|started| *started <= now) {
+            Some(started) => self.load.change(wish, now - started),
+            None => Err(String::from("the load cannot change yet: the scenarios have not begun")),
+        }
+    }
+
+    /// All changes of the load so far, in order.
+    pub fn load_changes(&self) -> Vec<LoadChange> {
+        self.load.changes().clone()
+    }
+
+    /// Whether the plan of a scenario is another one than at the start.
+    pub fn has_changed(&self, scenario: usize) -> bool {
+        self.load.has_changed(scenario)
+    }
+
+    pub(crate) fn load(&self) -> &LoadControl {
+        &self.load
     }
 
     pub(crate) fn vu_initialised(&self, worker: usize) {
@@ -356,6 +394,7 @@ mod tests {
             time: Duration::from_secs(10),
             iterations,
             stripes: Stripes::whole(),
+            live: LivePlan::Fixed,
         }
     }
 

@@ -144,6 +144,7 @@ fn hour() -> Document {
         groups: Default::default(),
         scenarios: Vec::new(),
         seconds: Seconds { starts_s, lengths_s, scenarios_start_s: 0.0, scenarios_end_s: SECONDS.into(), series },
+        load_changes: Vec::new(),
         generator_seconds: None,
         steadiness: None,
         messages: None,

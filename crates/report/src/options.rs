@@ -29,6 +29,8 @@ pub struct SummaryOptions {
     pub steadiness: Vec<String>,
     /// Lines about the generator itself, such as that it was the bottleneck.
     pub health: Vec<String>,
+    /// What was changed of the load while it ran.
+    pub load: Vec<String>,
     /// Whether the figures can be trusted; none where nobody judged.
     pub judgement: Option<Judgement>,
     /// Whether somebody overruled that (`--accept-late`).
@@ -46,6 +48,7 @@ impl Default for SummaryOptions {
             errors: true,
             steadiness: Vec::new(),
             health: Vec::new(),
+            load: Vec::new(),
             judgement: None,
             late_accepted: false,
         }

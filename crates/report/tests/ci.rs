@@ -99,6 +99,7 @@ fn failed_run(verdict: Trust) -> Document {
         groups: Group::default(),
         scenarios: Vec::new(),
         seconds: Seconds::default(),
+        load_changes: Vec::new(),
         generator_seconds: None,
         steadiness: None,
         messages: None,

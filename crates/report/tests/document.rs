@@ -66,6 +66,7 @@ fn document() -> Document {
                 points: Points::Counter { sum: vec![Some(5.0), None] },
             }],
         },
+        load_changes: Vec::new(),
         generator_seconds: Some(generator_seconds()),
         steadiness: None,
         messages: None,

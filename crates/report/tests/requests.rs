@@ -112,6 +112,7 @@ fn document(results: &metrics::Results, seconds: metrics::Seconds, blocks: &Requ
         groups: Group::default(),
         scenarios: Vec::new(),
         seconds: Seconds { starts_s, lengths_s, scenarios_start_s: 1.0, scenarios_end_s: 11.0, series },
+        load_changes: Vec::new(),
         generator_seconds: Some(GeneratorSeconds {
             cores: column(0.5),
             busiest_share: column(0.25),

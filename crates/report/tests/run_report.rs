@@ -34,6 +34,7 @@ fn empty() -> Document {
         groups: Group::default(),
         scenarios: Vec::new(),
         seconds: Seconds::default(),
+        load_changes: Vec::new(),
         generator_seconds: None,
         steadiness: None,
         messages: None,

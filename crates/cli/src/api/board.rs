@@ -1,11 +1,17 @@
 //! What the REST API and the run know of each other.
+//!
+//! The run writes once a second what clients may read; clients leave wishes, which the run hears while it waits. A stop
+//! and a change of the load need nobody who listens: they reach the workers by themselves.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::{RunState, StopCause, Stopper};
+use engine::clock::{Clock, Origin, RealClock};
+use engine::{LoadChange, LoadWish, RunState, StopCause, Stopper};
 use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
+
+use crate::process::descriptors;
 
 /// How far a run is; the numbers of k6's `status`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +57,12 @@ pub struct Seen {
     pub lingers: bool,
     /// Users and iterations.
     pub state: Option<Arc<RunState>>,
+    /// Where the run's time starts.
+    pub origin: Option<Origin>,
+    /// Why the load cannot change while this test runs, where it cannot.
+    pub fixed_load: Option<&'static str>,
+    /// File descriptors that a user needs.
+    pub descriptors_per_vu: u64,
     /// Users it will have at most.
     pub max_vus: u64,
     /// The data of `handleSummary`, as it would be now.
@@ -106,6 +118,25 @@ impl Board {
             let _heard = self.wishes.send(make(reply));
         }
         answer.await.unwrap_or_else(|_| Err(String::from("the test has ended")))
+    }
+
+    /// Changes the load of the run.
+    pub(super) fn change_load(&self, wish: &LoadWish) -> Result<Vec<LoadChange>, String> {
+        let mut seen = self.seen();
+        if let Some(why) = seen.fixed_load {
+            return Err(why.to_owned());
+        }
+        let (Some(state), Some(origin)) = (&seen.state, seen.origin) else {
+            return Err(String::from("the load cannot change yet: the scenarios have not begun"));
+        };
+        if seen.stage > Stage::Running {
+            return Err(String::from("the test has ended: there is nothing to change"));
+        }
+        let users = wish.users.max(wish.most).unwrap_or(0);
+        descriptors::check(users, seen.descriptors_per_vu).map_err(|failure| failure.message)?;
+        let changes = state.change_load(wish, RealClock::new(origin).now())?;
+        seen.max_vus = seen.max_vus.max(users);
+        Ok(changes)
     }
 
     pub(super) fn set_paused(&self, paused: bool) -> Result<(), String> {

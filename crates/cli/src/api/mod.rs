@@ -4,9 +4,11 @@
 //! Served by the target's own server, on a thread of its own. It sees the run through a `Board`, on which the run
 //! writes once a second; what a client asks for reaches the run through the board too. As in k6, only a run that has
 //! not begun can be paused, and nobody listens while the script is being loaded: who finds the port open may resume.
+//! k6 2.2 has no executor whose users a client may change; here the load of users and of rates can change (`wish`).
 
 mod board;
 mod shapes;
+mod wish;
 
 use std::future::Future;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -19,7 +21,9 @@ use server::respond::{Body, Response};
 use server::{Server, ServerConfig};
 
 pub use board::{Board, Stage, Wish};
+pub use wish::SCALE;
 
+use crate::called_as;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::listener_guard::ListenerGuard;
@@ -108,7 +112,7 @@ async fn answer(board: &Board, method: &str, path: &str, body: &[u8]) -> Respons
     }
 }
 
-/// `PATCH /v1/status`: `{ data: { attributes: { paused, stopped } } }`.
+/// `PATCH /v1/status`: `{ data: { attributes: { paused, stopped, vus, vus-max, rate, scenario } } }`.
 async fn change(board: &Board, body: &[u8]) -> Response {
     let asked: Value = match serde_json::from_slice(body) {
         Ok(asked) => asked,
@@ -119,15 +123,37 @@ async fn change(board: &Board, body: &[u8]) -> Response {
         board.stop();
         return data(shapes::status(board));
     }
-    if attributes.get("vus").or_else(|| attributes.get("vus-max")).is_some_and(|wanted| !wanted.is_null()) {
+    let is_given = |name: &&str| attributes.get(*name).is_some_and(|wanted| !wanted.is_null());
+    // As k6 is at this version: whoever calls for k6 gets k6.
+    if called_as::is_k6() && ["vus", "vus-max"].iter().any(is_given) {
         return refused(500, "Execution config error", "live VU configuration updates are not supported");
     }
+    let wish = match wish::read(attributes) {
+        Ok(wish) => wish,
+        Err(why) => return refused(400, "Invalid data", &why),
+    };
+    let changes = match wish.is_empty() {
+        true => Vec::new(),
+        false => match board.change_load(&wish) {
+            Ok(changes) => changes,
+            Err(why) => return refused(400, "Config update error", &why),
+        },
+    };
     if let Some(paused) = attributes["paused"].as_bool()
         && let Err(why) = board.set_paused(paused)
     {
         return refused(500, "Pause error", &why);
     }
-    data(shapes::status(board))
+    match wish.is_empty() {
+        true => data(shapes::status(board)),
+        false => json(
+            200,
+            &serde_json::json!({
+                "data": shapes::status(board),
+                "meta": { "changes": changes.iter().map(shapes::change).collect::<Vec<_>>() },
+            }),
+        ),
+    }
 }
 
 /// What a client gives instead of calling `setup()`. An empty body stands for a `setup()` that returned nothing: that

@@ -1,5 +1,9 @@
 //! The shapes of k6's answers, made of the data that `handleSummary` would get.
+//!
+//! Pure but for the board, which is locked while an answer is made of it. Names and nesting are k6's; what is ours (a
+//! change of the load) is beside them, in `meta`.
 
+use engine::LoadChange;
 use serde_json::{Map, Value, json};
 
 use super::board::{Board, Stage};
@@ -21,6 +25,18 @@ pub fn status(board: &Board) -> Value {
         "tainted": tainted,
     });
     json!({ "type": "status", "id": "default", "attributes": attributes })
+}
+
+/// A change of the load, beside the status (ours).
+pub fn change(change: &LoadChange) -> Value {
+    json!({
+        "at_s": change.at.as_secs_f64(),
+        "scenario": change.scenario,
+        "quantity": change.quantity.name(),
+        "from": change.from,
+        "to": change.to,
+        "text": change.to_string(),
+    })
 }
 
 /// `/v1/metrics`.

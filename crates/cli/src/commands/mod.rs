@@ -19,6 +19,7 @@ pub(crate) mod of_k6;
 pub(crate) mod record;
 mod report;
 pub(crate) mod run;
+mod scale;
 mod serve;
 mod serve_limits;
 mod table;
@@ -78,6 +79,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("history", matches)) => history::main(matches),
         Some(("record", matches)) => record::main(matches),
         Some(("serve", matches)) => serve::main(matches),
+        Some(("scale", matches)) => scale::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
         Some((groups::guard::COMMAND, matches)) => Ok(groups::guard::main(matches.get_one("scratch"))),
@@ -134,6 +136,7 @@ pub fn command() -> Command {
         .subcommand(history::command())
         .subcommand(agent::command())
         .subcommand(serve::command())
+        .subcommand(scale::command())
         .subcommand(matrix::command())
         .subcommand(table::command())
         .subcommand(groups::guard::command())

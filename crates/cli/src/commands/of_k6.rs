@@ -2,7 +2,7 @@
 //! command line is read, because their own flags are unknown here.
 
 /// Name, and what to do.
-pub const NOT_OFFERED: [(&str, &str); 8] = [
+pub const NOT_OFFERED: [(&str, &str); 7] = [
     ("cloud", "there is no cloud here; run the test with `onrush run`, and send its samples with --out"),
     ("login", "there is no cloud here"),
     ("x", "extensions are built in and have no commands; `onrush deps SCRIPT` lists those that a script uses"),
@@ -11,7 +11,6 @@ pub const NOT_OFFERED: [(&str, &str); 8] = [
         "resume",
         "with --address, `curl -X PATCH` to `/v1/status` with {\"data\":{\"attributes\":{\"paused\":false}}} does it",
     ),
-    ("scale", "the number of users follows the scenarios; use ramping-vus, or an arrival rate"),
     ("stats", "with --address, `curl` to `/v1/metrics` shows them"),
     ("status", "with --address, `curl` to `/v1/status` shows it"),
 ];

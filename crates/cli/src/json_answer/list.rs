@@ -88,6 +88,7 @@ pub const WITHOUT: &[(&str, &str)] = &[
     ("curl", "its `--json` is curl's, the body of a request; `--summary-mode json` prints the digest"),
     ("completion", "a shell reads its script"),
     ("debug", "an editor reads its messages, which are those of the Debug Adapter Protocol"),
+    ("scale", "the answer of the REST API, `PATCH /v1/status`, is the document"),
 ];
 
 #[test]

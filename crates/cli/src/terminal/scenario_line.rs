@@ -24,8 +24,8 @@ pub fn scenario_line(index: usize, scenario: &Scenario, state: &RunState, now: D
             let all = state.scenario_iterations(index).unwrap_or(vus * iterations);
             format!("{vus} VUs  {times}  {}/{all} iters, {iterations} per VU", counts.completed + counts.interrupted)
         }
-        Executor::ConstantVus { vus, .. } => format!("{vus} VUs  {times}"),
-        Executor::RampingVus { .. } => format!("{} VUs  {times}", counts.active),
+        Executor::ConstantVus { vus, .. } if !state.has_changed(index) => format!("{vus} VUs  {times}"),
+        Executor::ConstantVus { .. } | Executor::RampingVus { .. } => format!("{} VUs  {times}", counts.active),
         Executor::ConstantArrivalRate { .. } | Executor::RampingArrivalRate { .. } | Executor::Trace { .. } => {
             let rate = counts.started as f64 / elapsed.as_secs_f64().max(1e-3);
             let rate = if elapsed.is_zero() { 0.0 } else { rate };

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod scale;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -135,7 +137,7 @@ fn a_run_is_seen_and_stopped() {
         assert!(status == code && text.contains(says), "{method} {path}: {status} {text}");
     }
     assert!(patch(port, json!({ "paused": true })).1.contains("cannot be paused once it has begun"));
-    assert!(patch(port, json!({ "vus": 5 })).1.contains("live VU configuration updates are not supported"));
+    assert!(patch(port, json!({ "vus": "five" })).1.contains("expected a whole number of users"));
     assert_eq!(patch(port, json!({})).0, 200);
     let (code, answer) = patch(port, json!({ "stopped": true }));
     assert!(code == 200 && answer.contains(r#""stopped":true"#), "{answer}");

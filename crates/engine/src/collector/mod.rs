@@ -191,7 +191,8 @@ impl<E: FnMut(Event)> Collector<E> {
 
     /// When workers that have not ended are stuck.
     fn last_moment(&self) -> Option<Duration> {
-        let regular = self.started.map(|start| start + self.plan.requirements().duration);
+        let changed = self.config.state.load().latest_end_of_changed().unwrap_or_default();
+        let regular = self.started.map(|start| start + self.plan.requirements().duration.max(changed));
         let end = [regular, self.stopped_at].into_iter().flatten().min()?;
         Some(end + self.config.patience)
     }

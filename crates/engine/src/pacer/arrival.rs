@@ -6,6 +6,11 @@
 //!
 //! With Poisson spacing the counts are not whole numbers but the sums of `poisson.rs`; the rate's integral is the same.
 //! The starts of a trace are a list.
+//!
+//! A rate that is changed while it runs keeps its integral up to then, so the starts before are the same and the one
+//! after them has the number that follows.
+
+mod changed;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +18,8 @@ use std::time::Duration;
 
 use super::poisson::{FRACTION_BITS, Visitors};
 use crate::scenario::{Spacing, Stage};
+
+pub use changed::Rate;
 
 /// The schedule of all starts of one scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]

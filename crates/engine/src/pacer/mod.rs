@@ -11,7 +11,7 @@ mod poisson;
 mod ramp;
 mod shared_iterations;
 
-pub use arrival::{Arrivals, Starts, TooFast};
+pub use arrival::{Arrivals, Rate, Starts, TooFast};
 pub use closed::{Looping, Next, Pace, Ramping, Turn};
 pub use ramp::{ActiveSpan, Ramp};
 pub use shared_iterations::{IterationShare, SharedIterations};

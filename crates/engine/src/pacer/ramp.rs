@@ -4,6 +4,8 @@
 //! jumps. The virtual user at position p is wanted while the number is above p. One that is no longer wanted may finish
 //! its iteration until the grace is over, and goes straight on when it is wanted again before that. Positions are those
 //! of the whole test.
+//!
+//! A ramp that is changed while it runs has another number from then on, to its end.
 
 use std::time::Duration;
 
@@ -17,6 +19,8 @@ pub struct Ramp {
     ramp_down: Duration,
     end: Duration,
     hard_end: Duration,
+    /// From when on another number is wanted, in order.
+    changes: Vec<(Duration, u64)>,
 }
 
 /// A time in which one virtual user is wanted, after the start of the scenario.
@@ -34,7 +38,28 @@ impl Ramp {
     /// A ramp from `start` along `stages`; the graces are those of single users and of the scenario's end.
     pub fn new(start: u64, stages: &[Stage], ramp_down: Duration, graceful_stop: Duration) -> Self {
         let end: Duration = stages.iter().map(|stage| stage.duration).sum();
-        Ramp { start, stages: stages.to_vec(), ramp_down, end, hard_end: end + graceful_stop }
+        let (stages, hard_end) = (stages.to_vec(), end + graceful_stop);
+        Ramp { start, stages, ramp_down, end, hard_end, changes: Vec::new() }
+    }
+
+    /// The same up to `at`, and from there to the end this number. Changes come in order.
+    pub fn with_number_from(&self, at: Duration, number: u64) -> Ramp {
+        debug_assert!(self.changes.last().is_none_or(|(last, _)| *last <= at), "{:?}, then {at:?}", self.changes);
+        let mut changed = self.clone();
+        changed.changes.push((at.min(self.end), number));
+        changed
+    }
+
+    /// From when on no user is wanted any more, where this position is the first that has one. A ramp that was changed
+    /// may change again, to its end.
+    pub fn last_wanted(&self, position: u64) -> Duration {
+        let last = || self.spans(position).last().map_or(Duration::ZERO, |span| span.to);
+        if self.changes.is_empty() { last() } else { self.end }
+    }
+
+    /// The last moment at which an iteration may run.
+    pub fn hard_end(&self) -> Duration {
+        self.hard_end
     }
 
     /// The most users at any time.
@@ -50,6 +75,24 @@ impl Ramp {
     /// The spans of the user at a position, in order; none touches the next. A user that comes in the moment of a jump
     /// down, or at the very end, has an empty span: it runs nothing, but k6 makes it too.
     pub fn spans(&self, position: u64) -> Vec<ActiveSpan> {
+        let mut spans = self.planned_spans(position);
+        self.changes.iter().for_each(|(at, number)| self.change(&mut spans, *at, *number > position));
+        bridge(&mut spans);
+        debug_assert!(spans.iter().all(|span| span.from <= span.to && span.to <= span.hard), "{spans:?}");
+        spans
+    }
+
+    /// From `at` on the user is wanted to the end, or never.
+    fn change(&self, spans: &mut Vec<ActiveSpan>, at: Duration, is_wanted: bool) {
+        spans.retain(|span| span.from < at);
+        let cut = spans.last_mut().filter(|last| last.to > at);
+        cut.into_iter().for_each(|last| (last.to, last.hard) = (at, (at + self.ramp_down).min(self.hard_end)));
+        if is_wanted {
+            join(spans, ActiveSpan { from: at, to: self.end, hard: self.hard_end });
+        }
+    }
+
+    fn planned_spans(&self, position: u64) -> Vec<ActiveSpan> {
         let mut spans = Vec::new();
         let mut since = (self.start > position).then_some(Duration::ZERO);
         let (mut number, mut begins) = (self.start, Duration::ZERO);
@@ -68,13 +111,14 @@ impl Ramp {
         if let Some(from) = since {
             join(&mut spans, ActiveSpan { from, to: self.end, hard: self.hard_end });
         }
-        bridge(&mut spans);
-        debug_assert!(spans.iter().all(|span| span.from <= span.to && span.to <= span.hard), "{spans:?}");
         spans
     }
 
     /// The number of users wanted at a time, over the whole test (for the progress line).
     pub fn number(&self, at: Duration) -> u64 {
+        if let Some((_, number)) = self.changes.iter().rev().find(|(from, _)| *from <= at) {
+            return *number;
+        }
         let (mut number, mut begins) = (self.start, Duration::ZERO);
         for stage in &self.stages {
             let ends = begins + stage.duration;
@@ -156,6 +200,23 @@ mod tests {
         assert_eq!(spans(&short, 0), [(0, 4000, 4500), (5000, 8000, 9000)]);
         let bridging = Ramp::new(4, &stages, ms(1000), ms(1000));
         assert_eq!(spans(&bridging, 0), [(0, 4000, 9000), (5000, 8000, 9000)]);
+    }
+
+    #[test]
+    fn a_changed_ramp_keeps_what_was_before() {
+        let stages = [Stage { duration: ms(4000), target: 8 }, Stage { duration: ms(4000), target: 0 }];
+        let ramp = Ramp::new(0, &stages, ms(200), ms(1000));
+        // Five at the second second, then two, then eleven.
+        let changed = ramp.with_number_from(ms(2500), 2).with_number_from(ms(6000), 11);
+        assert_eq!([ms(2499), ms(2500), ms(5999), ms(6000), ms(7999)].map(|at| changed.number(at)), [4, 2, 2, 11, 11]);
+        assert_eq!(spans(&changed, 0), [(500, 8000, 9000)]);
+        assert_eq!(spans(&changed, 3), [(2000, 2500, 2700), (6000, 8000, 9000)]);
+        assert_eq!(spans(&changed, 10), [(6000, 8000, 9000)], "more than were planned");
+        assert_eq!(spans(&changed, 11), []);
+        let quick = ramp.with_number_from(ms(3000), 1).with_number_from(ms(3100), 6);
+        assert_eq!(spans(&quick, 2), [(1500, 3000, 9000), (3100, 8000, 9000)], "its iteration may go on");
+        let none = ramp.with_number_from(ms(3000), 0);
+        assert_eq!((spans(&none, 0), none.number(ms(5000))), (vec![(500, 3000, 3200)], 0));
     }
 
     #[test]

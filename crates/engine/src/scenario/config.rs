@@ -165,6 +165,12 @@ impl Scenarios {
         Scenarios(vec![scenario])
     }
 
+    /// The same with other executors.
+    pub(crate) fn with_executors(&self, executor: impl Fn(&Scenario) -> Executor) -> Scenarios {
+        let changed = |scenario: &Scenario| Scenario { executor: executor(scenario), ..scenario.clone() };
+        Scenarios(self.0.iter().map(changed).collect())
+    }
+
     /// Reads the option `scenarios`: an object of scenarios by name, not empty (k6 takes an empty one as absent).
     pub fn from_json(value: &Value) -> Result<Self, ConfigError> {
         let Value::Object(entries) = value else {

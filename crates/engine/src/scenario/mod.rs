@@ -27,6 +27,9 @@ pub use selection::Selection;
 pub use shortcut::{Derived, Shortcuts};
 pub use spacing::{Spacing, Speed};
 
+/// So many users are a mistake: they are planned and made one by one, and would want a hundred gigabytes.
+pub(crate) const MOST_USERS: u64 = 1_000_000;
+
 /// What an iteration knows of its scenario. One per scenario and worker, in an `Rc`.
 #[derive(Debug)]
 pub struct ScenarioInfo {

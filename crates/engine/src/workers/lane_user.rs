@@ -37,6 +37,8 @@ pub(crate) struct LaneUser<F: Users, P> {
     has_waited: bool,
     /// The end of an iteration is the start of the next one, unless something was waited for in between.
     last_end: Option<Duration>,
+    /// Its position in this instance, where the number of users may change.
+    position: Option<u64>,
     /// Told at the end how many were begun.
     count: Option<Box<dyn FnOnce(u64)>>,
 }
@@ -82,8 +84,14 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
             busy: BusyIterations::default(),
             has_waited: false,
             last_end: None,
+            position: None,
             count: Some(Box::new(count)),
         }
+    }
+
+    /// The same at a position of a lane whose number of users may change.
+    pub(crate) fn at(self, position: u64) -> LaneUser<F, P> {
+        LaneUser { position: Some(position), ..self }
     }
 
     /// Asks what to do.
@@ -99,8 +107,8 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
             Next::Rest if self.member.is_some() => self.state = State::Resting,
             Next::Rest => self.take(None),
             Next::Away(until) => {
-                self.lane.return_user(self.member.take());
-                self.sleep(self.lane.start + until);
+                self.give_back();
+                self.be_away(self.lane.start + until);
             }
             Next::Done => return self.leave(),
         }
@@ -119,9 +127,26 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         self.state = State::Sleeping(Box::pin(async move { worker.sleep_until(until).await }));
     }
 
+    /// Sleeps without a user, but not beyond a change of the plan.
+    fn be_away(&mut self, until: Duration) {
+        let (worker, changing) = (Rc::clone(&self.lane.worker), Rc::clone(&self.lane.changing));
+        self.state = State::Sleeping(Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = worker.sleep_until(until) => {}
+                () = changing.changed() => {}
+            }
+        }));
+    }
+
+    fn give_back(&mut self) {
+        self.position.iter().for_each(|position| self.lane.changing.hold(*position, None));
+        self.lane.return_user(self.member.take());
+    }
+
     fn leave(&mut self) -> Step {
         debug_assert!(self.count.is_some(), "a user leaves once");
-        self.lane.return_user(self.member.take());
+        self.give_back();
         self.count.take().into_iter().for_each(|count| count(self.begun));
         Step::Return(Progress::Over(()))
     }
@@ -143,6 +168,7 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
         let Iterated { ended, lost } = self.lane.end(member, &self.times, end);
         if let Some(text) = lost {
             self.lane.release(member, self.turn);
+            self.position.iter().for_each(|position| self.lane.changing.hold(*position, None));
             self.lane.lose(self.member.take(), text);
             return Step::Continue;
         }
@@ -180,6 +206,9 @@ impl<F: Users, P: Pace> LaneUser<F, P> {
                 Poll::Ready(member) => {
                     let turn = turn.take();
                     (self.member, self.state) = (member, State::Between);
+                    if let (Some(position), Some(member)) = (self.position, &self.member) {
+                        self.lane.changing.hold(position, Some(&member.interrupt));
+                    }
                     if let Some(turn) = turn {
                         self.begin(turn, self.lane.worker.clock.now());
                     }

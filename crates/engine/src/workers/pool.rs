@@ -91,6 +91,11 @@ impl<U> Pool<U> {
         }
     }
 
+    /// Takes the user that has been free the longest; none where none is free.
+    pub(crate) fn try_take(&self) -> Option<Free<U>> {
+        self.free.borrow_mut().pop_front()
+    }
+
     /// Calls every user of the worker, also those that are taken.
     pub(crate) fn each_interrupt(&self, call: impl Fn(&Interrupt)) {
         let interrupts = self.interrupts.borrow().clone();

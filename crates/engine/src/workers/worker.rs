@@ -27,6 +27,7 @@ use crate::plan::Plan;
 use crate::rate_limit::RateLimit;
 use crate::record::{LaneRecord, UsersRecord};
 use crate::report::Report;
+use crate::segment::Stripes;
 use crate::state::RunState;
 use crate::stop::{Interrupt, StopReason, Stopper};
 use crate::vu::{CreateError, Users, VuContext};
@@ -62,6 +63,10 @@ pub(crate) struct Worker<F: Users> {
     pub(crate) stopper: Stopper,
     pub(crate) pool: Pool<F::User>,
     pub(crate) min_iteration_duration: Duration,
+    /// Whether a client has changed the number of users: the pool may have too few then.
+    pub(crate) is_changed: Cell<bool>,
+    /// Held while one of the users is made that the pool has too few of.
+    pub(crate) making: tokio::sync::Mutex<()>,
     recorder: Rc<Recorder>,
     /// Until when there was load: the end of the last iteration, or of an arrival rate's plan.
     loaded_until: Cell<Duration>,
@@ -137,6 +142,8 @@ impl<F: Users> Worker<F> {
             stopper: setup.stopper.clone(),
             pool: Pool::new(),
             min_iteration_duration: setup.min_iteration_duration,
+            is_changed: Cell::new(false),
+            making: tokio::sync::Mutex::new(()),
             recorder,
             loaded_until: Cell::new(Duration::ZERO),
             deadlines: Deadlines::default(),
@@ -287,6 +294,17 @@ impl<F: Users> Worker<F> {
         if member.watched.replace(Some(deadline)) != Some(deadline) {
             self.deadlines.watch(&member.interrupt, deadline);
         }
+    }
+
+    /// Moves the deadline of an iteration that runs.
+    pub(crate) fn move_deadline(&self, interrupt: &Rc<Interrupt>, deadline: Duration) {
+        interrupt.set_deadline(Some(deadline));
+        self.deadlines.watch(interrupt, deadline);
+    }
+
+    /// This instance's part of the test.
+    pub(crate) fn stripes(&self) -> &Stripes {
+        &self.setup.plan.stripes
     }
 
     /// Whether the test was stopped.

@@ -16,6 +16,7 @@ mod generator_seconds;
 mod histogram;
 mod judgement;
 mod limit;
+mod load_change;
 mod metric;
 mod metric_list;
 mod packed_seconds;
@@ -38,6 +39,7 @@ pub use generator_seconds::{GeneratorSeconds, TargetSeconds};
 pub use histogram::Histogram;
 pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use limit::{LimitName, RunLimit};
+pub use load_change::{LoadChange, change_lines};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
 pub use percentile::PercentileFigure;
 pub use requests::{Protocol, RequestBlocks, RequestRow, Requests, SampledTrace, since};
@@ -123,6 +125,9 @@ pub struct Document {
     /// samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steadiness: Option<Steadiness>,
+    /// What clients changed of the load while the test ran, in order; absent where it followed its plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load_changes: Vec<LoadChange>,
     /// Logs of received messages; absent when none were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageLogs>,

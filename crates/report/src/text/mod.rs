@@ -63,6 +63,10 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
         let lines = sure.iter().flat_map(|line| wrapped(&visible(line), writer.room(4))).collect();
         blocks.push(writer.block("CONFIDENCE", indented(vec![lines], 4)));
     }
+    if !options.load.is_empty() {
+        let lines = options.load.iter().flat_map(|line| wrapped(&visible(line), writer.room(4))).collect();
+        blocks.push(writer.block("LOAD", indented(vec![lines], 4)));
+    }
     if !options.health.is_empty() {
         let lines = options.health.iter().flat_map(|line| wrapped(line, writer.room(4)));
         let lines = lines.map(|line| writer.paint.warning(&line)).collect();

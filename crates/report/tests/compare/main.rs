@@ -35,6 +35,7 @@ fn document(rate: f64, at: usize) -> Document {
         exit: Default::default(),
         errors: Errors::default(),
         requests: Default::default(),
+        load_changes: Vec::new(),
         generator_seconds: None,
         metrics: vec![],
         checks: vec![],

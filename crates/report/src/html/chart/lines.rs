@@ -48,6 +48,8 @@ pub struct Lines<'a> {
     pub may_be_logarithmic: bool,
     /// Times that are shaded, because something was different then.
     pub shaded: &'a [(f64, f64)],
+    /// Moments from which on the load was another one.
+    pub changes: &'a [f64],
     /// Values that thresholds allow.
     pub limits: Vec<Limit>,
 }
@@ -145,6 +147,9 @@ impl Lines<'_> {
 
     fn drawing(&self, axis: &Axis, clock: &Axis, factor: f64) -> String {
         let mut drawing = self.shading(clock);
+        for x in self.changes.iter().filter_map(|at| clock.position(*at)).filter(|x| (0.0..=1.0).contains(x)) {
+            let _ = write!(drawing, "<path class=\"changed\" d=\"M{:.1} 0V{HEIGHT}\"/>", x * WIDTH);
+        }
         for limit in &self.limits {
             let at = axis.position(limit.value * factor).filter(|at| (0.0..=1.0).contains(at));
             let y = at.map(|at| HEIGHT * (1.0 - at));
@@ -252,6 +257,7 @@ mod tests {
             filled: false,
             may_be_logarithmic: true,
             shaded: &[(0.0, 1.0)],
+            changes: &[2.0, 9.0],
             limits: vec![Limit { name: "avg<3".into(), value: 3.0, colour: 0 }],
         };
         chart.html()
@@ -272,6 +278,13 @@ mod tests {
         let html = lines(vec![Some(1.0), Some(2.0), Some(2.0), Some(2.0)]);
         let shade = html.find("<rect class=\"unsteady\" x=\"0.0\" y=\"0\" width=\"250.0\"").expect("a quarter");
         assert!(shade < html.find("class=\"line").expect("a line after the legend's") || html.contains("swatch"));
+    }
+
+    #[test]
+    fn changes_of_the_load_are_marked_within_the_chart() {
+        let html = lines(vec![Some(1.0), Some(2.0), Some(2.0), Some(2.0)]);
+        assert!(html.contains("<path class=\"changed\" d=\"M500.0 0V"), "{html}");
+        assert_eq!(html.matches("class=\"changed\"").count(), 1, "the other one is beyond the end");
     }
 
     #[test]

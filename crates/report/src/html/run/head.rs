@@ -7,7 +7,7 @@ use units::show;
 use super::intervals::Intervals;
 use super::requests;
 use super::shown_run::{ShownRun, facts, plain};
-use crate::document::{Document, Finding, Judgement, Metric, Trust, Value};
+use crate::document::{Document, Finding, Judgement, Metric, Trust, Value, change_lines};
 use crate::html::Text;
 use crate::html::chart::clock_text;
 use crate::text::was_never_answered;
@@ -27,8 +27,16 @@ pub(super) fn head(run: &ShownRun<'_>) -> String {
         format!("Onrush {}", plain(&document.onrush)),
         labels.collect::<Vec<_>>().join(" "),
     ];
-    let verdict =
-        [outcome(document), trust(document), limit(document), errors(document), failures(run), speed(run), steady(run)];
+    let verdict = [
+        outcome(document),
+        trust(document),
+        limit(document),
+        load(document),
+        errors(document),
+        failures(run),
+        speed(run),
+        steady(run),
+    ];
     let mut list = String::from("<ul class=\"verdict\">\n");
     for HeadLine { class, head, text } in verdict.into_iter().flatten() {
         let _ = writeln!(list, "<li class=\"{class}\"><strong>{}</strong>{}</li>", Text(head), Text(&text));
@@ -167,6 +175,12 @@ fn failures(run: &ShownRun<'_>) -> Option<HeadLine> {
 fn limit(document: &Document) -> Option<HeadLine> {
     let limit = document.generator.judgement.as_ref()?.limit.as_ref()?;
     Some(HeadLine { class: "plain", head: "Limit:", text: limit.line() })
+}
+
+/// What was changed of it; nothing where it followed its plan.
+fn load(document: &Document) -> Option<HeadLine> {
+    let lines = change_lines(&document.load_changes);
+    (!lines.is_empty()).then(|| HeadLine { class: "plain", head: "Load:", text: lines.join("; ") })
 }
 
 fn trust(document: &Document) -> Option<HeadLine> {

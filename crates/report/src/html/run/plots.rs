@@ -37,6 +37,7 @@ pub(super) fn percentiles_over_time(run: &ShownRun<'_>, metric: &Metric, title: 
         filled: false,
         may_be_logarithmic: true,
         shaded: &run.unsteady,
+        changes: &run.changes,
         limits: limits(metric),
     };
     chart.html()
@@ -80,6 +81,7 @@ pub(super) fn over_time(run: &ShownRun<'_>, title: &str, unit: Unit, lines: Vec<
         filled,
         may_be_logarithmic: false,
         shaded,
+        changes: &run.changes,
         limits: Vec::new(),
     }
     .html()

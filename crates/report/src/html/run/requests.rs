@@ -202,6 +202,7 @@ pub(super) fn errors_over_time(run: &ShownRun<'_>) -> String {
         filled: true,
         may_be_logarithmic: is_logarithmic,
         shaded,
+        changes: &run.changes,
         limits,
     }
     .html()

@@ -13,6 +13,8 @@ pub(super) struct ShownRun<'a> {
     pub(super) intervals: Intervals<'a>,
     /// From when to when the load was the same and the answers were not those of the steady stretch.
     pub(super) unsteady: Vec<(f64, f64)>,
+    /// When the load was changed.
+    pub(super) changes: Vec<f64>,
     /// An earlier run, drawn beside.
     pub(super) before: Option<&'a Document>,
 }
@@ -21,7 +23,8 @@ impl<'a> ShownRun<'a> {
     pub(super) fn new(document: &'a Document, before: Option<&'a Document>) -> Self {
         let intervals = Intervals::new(&document.seconds);
         let unsteady = document.steadiness.as_ref().map(Steadiness::unsteady).unwrap_or_default();
-        ShownRun { document, options: summary_options(document), intervals, unsteady, before }
+        let changes = document.load_changes.iter().map(|change| change.at_s).collect();
+        ShownRun { document, options: summary_options(document), intervals, unsteady, changes, before }
     }
 
     /// A value of a metric in the summary's format.

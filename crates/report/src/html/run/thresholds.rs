@@ -72,6 +72,7 @@ fn chart(run: &ShownRun<'_>, metrics: &[&Metric]) -> Option<String> {
         filled: false,
         may_be_logarithmic: !is_share,
         shaded: &run.unsteady,
+        changes: &run.changes,
         limits,
     };
     Some(chart.html()).filter(|html| !html.is_empty())

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ::outputs::Outputs;
 use clap::ArgMatches;
-use engine::{Event, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
+use engine::{Event, LoadChange, Outcome, RunConfig, RunError, RunState, StopCause, Stopper, Tick};
 use journal::{AgentsReport, EndedLoad, Timeline};
 use metrics::results::Results;
 use metrics::threshold::Moment;
@@ -120,6 +120,8 @@ pub struct Ran {
     pub is_smoke: bool,
     /// When it started, and whether teardown is due.
     pub lifecycle: Lifecycle,
+    /// What clients changed of the load.
+    pub changes: Vec<LoadChange>,
     /// What was measured so far.
     pub samples: RunSamples,
     /// From before setup to the end of the last worker.
@@ -170,7 +172,10 @@ impl<'a> Drive<'a> {
             stopper: self.stopper.clone(),
             ..run_config(&planned.options, self.registry.clone(), state.clone())
         };
-        self.board.iter().for_each(|board| board.seen().state = Some(state.clone()));
+        self.board.iter().for_each(|board| {
+            let mut seen = board.seen();
+            (seen.state, seen.origin) = (Some(state.clone()), Some(config.origin));
+        });
         let program = &self.script.program;
         let setup = || program.setup_data().map(|data| data.to_string());
         let plan = planned.plan.clone();
@@ -396,6 +401,7 @@ impl Progress<'_> {
             is_smoke: self.is_smoke(),
             planned: self.planned,
             lifecycle: self.lifecycle,
+            changes: self.state.load_changes(),
             samples: self.samples,
             duration: outcome.ended.saturating_sub(began),
             load: outcome.started.map_or(Duration::ZERO, |start| outcome.loaded_until.saturating_sub(start + first)),

@@ -14,7 +14,6 @@ use report::document::{self, MessageLogs};
 use report::limit::{AnswerCourse, RunLoad};
 use script::ScriptError;
 use script::log::Level;
-use script::options::Options;
 use units::Bandwidth;
 
 use crate::commands::run::drive::generator_watch::GeneratorAccount;
@@ -23,6 +22,7 @@ use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::{Elsewhere, Ran};
 use crate::commands::run::drive::referee;
 use crate::commands::run::drive::run_samples::RunSamples;
+use crate::commands::run::end::changes::{as_run, kept_changes};
 use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
 use crate::commands::run::end::traces;
@@ -101,7 +101,7 @@ impl Ending<'_> {
             ..self.circumstances(&ran)
         };
         let target = ran.samples.target.as_ref().and_then(TargetCpu::used);
-        let load = RunLoad { course: ran.samples.course.clone(), ..load_of(&ran.planned.options) };
+        let load = RunLoad { course: ran.samples.course.clone(), ..load_of(&ran) };
         let judged = self.judge(&ran, results, &around).limited_by(results, target, &load);
         let are_shards_there = self.ship(&mut ran, &judged, results);
         let notes = self.notes(ran.generator.referee.as_ref(), results);
@@ -117,6 +117,7 @@ impl Ending<'_> {
                 duration: ran.duration,
                 figures: Figures { results, details: ran.samples.aggregate.details(ran.load), over_time },
                 generator,
+                load_changes: kept_changes(&ran.changes),
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
                 traces: traces::named(&script.program),
                 code: self.exit_code(&findings),
@@ -241,7 +242,7 @@ impl Ending<'_> {
             is_target_here: self.script.program.is_target_here(),
             accept_late: self.flags.verdict.accept_late,
             meanwhile: ran.generator.meanwhile.clone(),
-            closed_users: load_of(&ran.planned.options).users.map(|users| users as u64),
+            closed_users: load_of(ran).users.map(|users| users as u64),
             ..Circumstances::default()
         }
     }
@@ -331,8 +332,9 @@ impl Ending<'_> {
 }
 
 /// What was planned, as far as a limit asks for it.
-fn load_of(options: &Options) -> RunLoad {
-    let scenarios = || options.execution.scenarios.iter().flat_map(Scenarios::iter);
+fn load_of(ran: &Ran) -> RunLoad {
+    let (options, as_run) = (&ran.planned.options, as_run(ran));
+    let scenarios = || as_run.iter().flat_map(Scenarios::iter);
     let users: Option<u64> = scenarios().map(|scenario| scenario.executor.users()).sum();
     let links: Vec<_> = scenarios().map(|scenario| options.link_of(&scenario.name).unwrap_or_default()).collect();
     let is_same = links.windows(2).all(|two| two[0] == two[1]);
@@ -350,7 +352,7 @@ fn load_of(options: &Options) -> RunLoad {
 fn over_time(ran: &mut Ran) -> OverTime {
     let Some(timeline) = ran.samples.timeline.take() else { return OverTime::default() };
     let target = ran.samples.target.as_ref().and_then(TargetCpu::name);
-    timeline.finish(ran.planned.options.execution.scenarios.iter().flat_map(Scenarios::iter), target)
+    timeline.finish(as_run(ran).iter().flat_map(Scenarios::iter), target)
 }
 
 /// One line when messages are missing in the logs.

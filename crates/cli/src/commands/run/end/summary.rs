@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::Ran;
+use crate::commands::run::end::changes::kept_changes;
 use crate::commands::run::end::findings::EXCEPTION;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
@@ -60,6 +61,7 @@ pub fn options(
         steadiness: steady
             .map_or_else(Vec::new, |found| report::steadiness::lines(found, ran.planned.columns.time_unit)),
         health: remarks.collect(),
+        load: report::document::change_lines(&kept_changes(&ran.changes)),
         late_accepted: flags.verdict.accept_late && judgement.verdict > Trust::Trusted,
         judgement: Some(judgement),
     }

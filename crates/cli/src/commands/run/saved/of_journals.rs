@@ -48,6 +48,7 @@ fn document(test: MergedTest, generator: Generator, code: ExitCode) -> Document 
         duration,
         figures: Figures { results: &results, details, over_time },
         generator,
+        load_changes: Vec::new(),
         messages: None,
         traces: Vec::new(),
         code,

@@ -14,8 +14,8 @@ use metrics::results::{MetricResult, Results};
 use metrics::{Registry, Snapshot};
 use report::ci::{Digest, digest, of_run};
 use report::document::{
-    Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, MessageLogs, Metric, Requests, SCHEMA,
-    SampledTrace, Scenario,
+    Check, Document, Environment, Exit, FILE_NAME, Generator, Group, KIND, LoadChange, MessageLogs, Metric, Requests,
+    SCHEMA, SampledTrace, Scenario,
 };
 use report::{Errors, TrendStat};
 use script::log::Level;
@@ -50,6 +50,8 @@ pub struct Facts<'a> {
     pub figures: Figures<'a>,
     /// How the generator fared, judged.
     pub generator: Generator,
+    /// What clients changed of the load.
+    pub load_changes: Vec<LoadChange>,
     /// Logs of messages.
     pub messages: Option<MessageLogs>,
     /// Sampled requests that are worth a look.
@@ -312,6 +314,7 @@ pub fn document(facts: Facts<'_>) -> Document {
         seconds: over_time.seconds,
         generator_seconds: over_time.generator,
         steadiness: over_time.steadiness,
+        load_changes: facts.load_changes,
         messages: facts.messages,
     }
 }
