@@ -12,6 +12,8 @@ macro_rules! exit_codes {
         }
 
         impl ExitCode {
+            const ALL: &[ExitCode] = &[$(ExitCode::$name),*];
+
             /// What a result document says of it; none for success and for the codes of `compare`, which ends no run.
             pub fn reason(self) -> Option<&'static str> {
                 match self {
@@ -74,6 +76,11 @@ impl ExitCode {
     /// This code; a success of which something could not be written is none.
     pub fn unless_incomplete(self, is_whole: bool) -> Self {
         if self == ExitCode::Ok && !is_whole { ExitCode::ResultNotWritten } else { self }
+    }
+
+    /// The code with this number, as a process ended; one that is none of ours says no more than that it failed.
+    pub fn of(code: u8) -> Self {
+        ExitCode::ALL.iter().copied().find(|known| *known as u8 == code).unwrap_or(ExitCode::Generic)
     }
 
     /// The code that a script's error carries.

@@ -22,6 +22,7 @@ pub(crate) mod run;
 mod scale;
 mod serve;
 mod serve_limits;
+mod several;
 mod table;
 mod types;
 mod version;
@@ -51,6 +52,13 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     let name = arguments.get(1).and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     if let Some(message) = of_k6::refusal(&name) {
         return told(Failure::new(ExitCode::Generic, message));
+    }
+    if name == "run" && from_url.is_none() && !called_as::is_k6() {
+        let words = several::Words::read(arguments.get(2..).unwrap_or_default());
+        if words.is_for_several() {
+            return several::main(&words)
+                .map_or_else(|error| refused(suggesting(&name, error)), |ended| ended.unwrap_or_else(told));
+        }
     }
     if name == "capacity" {
         // It has all flags of `run` among its own.

@@ -17,7 +17,7 @@ pub use run_flag::{RUN_FLAGS, RunFlag};
 /// The `run` command with every flag.
 pub fn run_command() -> Command {
     let script = Arg::new("script").value_name("SCRIPT|URL").required(true);
-    let script = script.help("JavaScript or TypeScript file, an archive, or a URL");
+    let script = script.help("JavaScript or TypeScript file, an archive, or a URL; several scripts run side by side");
     let own = run_flags().map(RunFlag::arg);
     // As in k6, the last one counts.
     Command::new("run").about("Run a test").args_override_self(true).arg(script).args(option_args()).args(own)
@@ -96,6 +96,14 @@ pub fn takes_word(name: &str) -> Option<bool> {
         return Some(option.form.takes_word());
     }
     run_flags().find(|flag| flag.name == name).map(RunFlag::takes_word)
+}
+
+/// Whether the word behind a short flag of `run`, or the rest of its own word, belongs to it.
+pub fn letter_takes_word(letter: char) -> bool {
+    let option = OPTIONS.iter().find(|option| option.flag.is_some() && option.short == Some(letter));
+    option
+        .map(|option| option.form.takes_word())
+        .unwrap_or_else(|| run_flags().find(|flag| flag.short == Some(letter)).is_some_and(RunFlag::takes_word))
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ pub static RUN_FLAGS: &[RunFlag] = &[
         repeat: true,
         ..run_flag("scenario", None, Some("NAME[,NAME]"), "Run these scenarios of the script alone; repeat for more")
     },
+    run_flag("in-order", None, None, "Of several scripts: run one after the other instead of side by side"),
     run_flag("once", None, None, "Run each scenario once: one user, one iteration, at once"),
     run_flag(
         "hold",

@@ -1,5 +1,7 @@
 //! Init, setup, iterations, teardown, handleSummary: what runs when, and what passes between them.
 
+mod several;
+
 use crate::lab::Lab;
 
 #[test]
