@@ -84,12 +84,19 @@ const NOTABLE: f64 = 0.01;
 const BUSY: f64 = 0.9;
 /// Answers that take so many times as long as at a light load stand in a queue.
 const QUEUED: f64 = 2.0;
+/// A plan whose answers take so many times as long as at its beginning is not held, even when all starts are made: they
+/// wait in a queue that grows.
+const GROWN: f64 = 3.0;
+/// And by so much longer.
+const GROWN_MS: f64 = 2.0;
 /// Less is the noise of a machine.
 const NOISE_MS: f64 = 0.3;
 /// Answers that take less than so many times as long do not.
 const UNQUEUED: f64 = 1.3;
 /// Causes of a verdict that are others' use of the machine.
 const OF_MACHINE: [&str; 3] = ["run_queue", "steal", "shared_core"];
+/// The cause that an event loop stood still.
+const HELD_UP: &str = "event_loop_gap";
 /// Causes about connections.
 const OF_CONNECTIONS: [&str; 2] = ["files_exhausted", "ports_exhausted"];
 /// Causes that are the target's or the plan's doing, or touch no rate.
@@ -104,7 +111,11 @@ pub fn limit(facts: &LimitFacts<'_>) -> RunLimit {
     if let Some(finding) = found(&OF_CONNECTIONS).filter(invalid) {
         return named(LimitName::Connections, finding.text.clone());
     }
-    if let Some(finding) = found(&OF_MACHINE).filter(invalid) {
+    // What holds the generator up is named twice, where others use its core: what they do comes first.
+    let is_held_up = facts.findings.iter().any(|finding| finding.cause == HELD_UP && invalid(&finding));
+    let of_machine =
+        found(&OF_MACHINE).filter(|finding| finding.severity != Severity::Note && is_held_up || invalid(finding));
+    if let Some(finding) = of_machine {
         return named(LimitName::Machine, finding.text.clone());
     }
     let of_generator = facts.findings.iter().filter(invalid);
@@ -143,9 +154,11 @@ fn of_load(facts: &LimitFacts<'_>) -> RunLimit {
     let is_slower =
         |least: f64| facts.slower.is_some_and(|it| it.now >= least * it.light && it.now >= it.light + NOISE_MS);
     let (is_queued, is_unqueued) = (is_slower(QUEUED), facts.slower.is_some() && !is_slower(UNQUEUED));
+    let grew = |it: &Slower| it.now >= GROWN * it.light && it.now >= it.light + GROWN_MS;
+    let is_growing = facts.planned.is_some() && facts.slower.as_ref().is_some_and(grew);
     // What is slow by itself breaks an objective, and limits no rate.
     let is_broken = facts.is_broken && !is_unqueued;
-    if !is_behind && all_busy.is_none() && !is_broken {
+    if !is_behind && !is_growing && all_busy.is_none() && !is_broken {
         let evidence = String::from("what was planned was started and answered");
         return RunLimit { name: LimitName::Nothing, between: Vec::new(), evidence };
     }
@@ -155,7 +168,7 @@ fn of_load(facts: &LimitFacts<'_>) -> RunLimit {
         true => vec![LimitName::TargetQueue],
         false => vec![LimitName::TargetCpu, LimitName::TargetQueue],
     };
-    let candidates = match (is_behind || is_broken, is_queued, is_unqueued) {
+    let candidates = match (is_behind || is_growing || is_broken, is_queued, is_unqueued) {
         // Every start that was left out had no free user, and the answers were as fast as at the beginning.
         (true, _, true) => vec![LimitName::Users],
         (true, true, _) => in_target,
@@ -232,6 +245,8 @@ mod tests {
         };
         assert_eq!(of("cpu"), LimitName::Generator);
         assert_eq!(of("event_loop_gap"), LimitName::Generator);
+        let others = [finding("event_loop_gap", Severity::Invalid), finding("run_queue", Severity::Suspect)];
+        assert_eq!(named(&LimitFacts { findings: &others, ..LimitFacts::default() }), LimitName::Machine);
         assert_eq!(of("run_queue"), LimitName::Machine);
         assert_eq!(of("ports_exhausted"), LimitName::Connections);
         assert_eq!(of("users_exhausted"), LimitName::TargetCpu, "that is the target's doing");
@@ -280,6 +295,8 @@ mod tests {
         };
         assert_eq!(named(&facts(151.0)), LimitName::Users);
         assert_eq!(named(&facts(900.0)), LimitName::TargetQueue);
+        let all_answered = LimitFacts { planned: Some((1000.0, 1000.0)), ..facts(900.0) };
+        assert_eq!(named(&all_answered), LimitName::TargetQueue, "a queue that grew was emptied at the end");
         assert_eq!(limit(&facts(240.0)).between, [LimitName::Users, LimitName::TargetQueue]);
         let slow = LimitFacts { planned: Some((1000.0, 1000.0)), is_broken: true, ..facts(151.0) };
         assert_eq!(named(&slow), LimitName::Nothing, "what takes long by itself limits no rate");

@@ -51,7 +51,7 @@ const KINDS: &[Kind] = &[
     Kind { name: "a queue of 2 ms, 16 users", limit: "target_queue", load: |_| users(16, "", "queue/2000") },
     Kind { name: "a queue of 1 ms, 40 users", limit: "target_queue", load: |_| users(40, "", "queue/1000") },
     Kind { name: "429 beyond 200/s, at 500/s", limit: "target_refuses", load: |_| rate(500, "limit/200") },
-    Kind { name: "429 beyond 200/s, 10 users", limit: "target_refuses", load: |_| users(10, "", "limit/200") },
+    Kind { name: "429 beyond 200/s, 10 users", limit: "target_refuses", load: |_| pausing("limit/200", 0.01) },
     Kind { name: "connections that are reset", limit: "target_refuses", load: |_| rate(300, "reset/0") },
     Kind {
         name: "a link of 64 kbit/s up",
@@ -65,7 +65,7 @@ const KINDS: &[Kind] = &[
     },
     Kind { name: "a plan that is met", limit: "nothing", load: |_| alone(open(300, 100, GET_1_MS)) },
     Kind { name: "a slow target, a plan that is met", limit: "nothing", load: |_| slow() },
-    Kind { name: "users that pause", limit: "nothing", load: |_| pausing() },
+    Kind { name: "users that pause", limit: "nothing", load: |_| pausing("delay/1000", 0.05) },
 ];
 
 pub fn cases() -> Vec<Case> {
@@ -112,12 +112,14 @@ fn slow() -> Load {
     Load { script, ..load }
 }
 
-fn pausing() -> Load {
-    let script = "import http from 'k6/http'
-        import { sleep } from 'k6'
-        export const options = { vus: 10, duration: '5s' }
-        export default () => { http.get(`${__ENV.SERVER}/delay/1000/0`); sleep(0.05) }";
-    alone(Load { script: script.to_owned(), ..closed() })
+fn pausing(path: &str, pause: f64) -> Load {
+    let script = format!(
+        "import http from 'k6/http'
+         import {{ sleep }} from 'k6'
+         export const options = {{ vus: 10, duration: '5s' }}
+         export default () => {{ http.get(`${{__ENV.SERVER}}/{path}/0`); sleep({pause}) }}"
+    );
+    alone(Load { script, ..closed() })
 }
 
 fn limits(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
