@@ -6,7 +6,7 @@
 
 use super::place::CiScript;
 use super::{CiFigure, CiReport, Notice, NoticeLevel, comment};
-use crate::document::{Check, Document, Finding, Judgement, Metric, Trust, Value};
+use crate::document::{Check, Document, Finding, Judgement, Metric, Trust, Value, change_lines};
 use crate::junit::{JunitCase, JunitSuite, Problem};
 use crate::options::SummaryOptions;
 use crate::steadiness;
@@ -54,7 +54,8 @@ pub(super) fn judged(document: &Document) -> Option<(&Judgement, bool)> {
 pub(super) fn remarks(document: &Document) -> Vec<String> {
     let steady = document.steadiness.iter().flat_map(|found| steadiness::lines(found, None));
     let iterations = document.generator.judgement.iter().filter_map(|judgement| judgement.iterations.line());
-    document.generator.notes.iter().cloned().chain(iterations).chain(steady).collect()
+    let changes = change_lines(&document.load_changes);
+    document.generator.notes.iter().cloned().chain(iterations).chain(changes).chain(steady).collect()
 }
 
 pub(super) fn thresholds(document: &Document) -> Vec<CiThreshold> {

@@ -24,6 +24,7 @@ pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
         accepted(pairs),
         doubtful(pairs),
         options(pairs),
+        changed(pairs),
         scripts(pairs),
         versions(pairs),
         cores(pairs),
@@ -104,6 +105,13 @@ fn options(pairs: &[Pair<'_>]) -> Option<String> {
     }
     let names: Vec<String> = names.into_iter().collect();
     (!names.is_empty()).then(|| format!("the options of A and B differ in {}", names.join(", ")))
+}
+
+/// Options are those of before: what clients made of the load meanwhile is not in them.
+fn changed(pairs: &[Pair<'_>]) -> Option<String> {
+    let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let changed = runs.filter(|document| !document.load_changes.is_empty()).count();
+    (changed > 0).then(|| format!("the load of {changed} of {} runs was changed while they ran", 2 * pairs.len()))
 }
 
 fn scripts(pairs: &[Pair<'_>]) -> Option<String> {

@@ -7,7 +7,7 @@ mod selection;
 use std::collections::BTreeMap;
 
 use onrush_report::compare::{Comparison, Conclusion, Condition, EvidenceRun, Settings, Side, Wanted, compare, render};
-use onrush_report::document::{Cause, Contains, Document, Histogram, Metric, SCHEMA, Value};
+use onrush_report::document::{Cause, Contains, Document, Histogram, LoadChange, Metric, SCHEMA, Value};
 use onrush_report::errors::Errors;
 use onrush_report::stats::Verdict;
 
@@ -283,6 +283,14 @@ fn what_may_explain_a_difference_is_warned_of() {
     a.runs[0].result.as_mut().unwrap().environment.steal_share = Some(0.07);
     a.runs[1].result.as_mut().unwrap().environment.throttled = Some(3);
     a.runs[2].result.as_mut().unwrap().duration_s = 0.9;
+    a.runs[3].result.as_mut().unwrap().load_changes = vec![LoadChange {
+        at_s: 2.0,
+        scenario: String::from("default"),
+        quantity: String::from("users"),
+        from: 2.0,
+        to: 5.0,
+        by: String::from("REST API"),
+    }];
     let warnings = compared(&a, &b).warnings.join("\n");
     for part in [
         "all runs of A were made before the first of B",
@@ -292,6 +300,7 @@ fn what_may_explain_a_difference_is_warned_of() {
         "took up to 7 % of the machine's CPU time away",
         "held the generator up in 1 of 16 runs",
         "1 of 16 runs lasted less than a second",
+        "the load of 1 of 16 runs was changed while they ran",
     ] {
         assert!(warnings.contains(part), "{part}\n{warnings}");
     }

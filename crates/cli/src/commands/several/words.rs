@@ -104,7 +104,10 @@ pub fn check(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let value = |name: &str| matches.get_many::<String>(name).into_iter().flatten().map(String::as_str);
     let of_file = |text: &&str| ["json", "csv"].contains(&text.split('=').next().unwrap_or(text));
-    let given = value("out").map(str::to_owned).chain(std::env::var("K6_OUT").ok());
+    let given: Vec<String> = value("out").map(str::to_owned).chain(std::env::var("K6_OUT").ok()).collect();
+    if given.iter().any(|output| output.starts_with("web-dashboard")) {
+        return Err(refused(String::from("--out web-dashboard: found several scripts: two runs cannot share a page")));
+    }
     if let Some(output) = given.into_iter().find(|text| of_file(&text.as_str())) {
         let text = format!("--out {output}: found several scripts: each run would write this file");
         return Err(refused(text));

@@ -180,6 +180,21 @@ mod tests {
     }
 
     #[test]
+    fn visitors_who_come_by_chance_come_more_often() {
+        let plan = Arrivals::constant(50, SECOND, Duration::from_secs(60)).unwrap();
+        let plan = plan.spaced(crate::scenario::Spacing::Poisson { seed: 7 });
+        let at = Duration::from_secs(30);
+        let changed = plan.with_rate_from(at, Rate { iterations: 200, per: SECOND }).unwrap();
+        let of = |plan: &Arrivals| {
+            let mut starts = plan.starts();
+            (0..).map_while(|k| starts.at(k)).partition::<Vec<_>, _>(|start| *start < at)
+        };
+        let ((before, _), (kept, after)) = (of(&plan), of(&changed));
+        assert_eq!(before, kept, "those before the change are the same");
+        assert!((5_500..6_500).contains(&after.len()) && after.is_sorted(), "{} after it", after.len());
+    }
+
+    #[test]
     fn a_rate_is_changed_more_than_once() {
         let plan = Arrivals::ramping(0, SECOND, &[stage(10, 100)]).unwrap();
         assert_eq!(plan.rate_at(Duration::from_secs(5)), 50.0);
