@@ -53,26 +53,10 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
     if let Some(message) = of_k6::refusal(&name) {
         return told(Failure::new(ExitCode::Generic, message));
     }
-    if name == "run" && from_url.is_none() && !called_as::is_k6() {
-        let words = several::Words::read(arguments.get(2..).unwrap_or_default());
-        if words.is_for_several() {
-            return several::main(&words)
-                .map_or_else(|error| refused(suggesting(&name, error)), |ended| ended.unwrap_or_else(told));
-        }
-    }
-    if name == "capacity" {
-        // It has all flags of `run` among its own.
-        return match capacity::CapacityFlags::read(arguments.get(2..).unwrap_or_default()) {
-            Ok(flags) => capacity::main(&flags).unwrap_or_else(told),
-            Err(error) => refused(suggesting(&name, error)),
-        };
-    }
-    if name == debug::DEBUGGEE {
-        let arguments = ["onrush", "run"].map(OsString::from).into_iter().chain(arguments.into_iter().skip(2));
-        return match command().try_get_matches_from(arguments) {
-            Ok(matches) => debugged(&matches).unwrap_or_else(told),
-            Err(error) => refused(suggesting("run", error)),
-        };
+    if from_url.is_none()
+        && let Some(code) = with_words_of_its_own(&name, &arguments)
+    {
+        return code;
     }
     let matches = match command().try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -106,6 +90,25 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         _ => unreachable!("a subcommand is required"),
     };
     outcome.unwrap_or_else(told)
+}
+
+/// Commands whose flags are those of `run` with others among them; none for any other command.
+fn with_words_of_its_own(name: &str, arguments: &[OsString]) -> Option<ExitCode> {
+    let words = arguments.get(2..).unwrap_or_default();
+    let ended = match name {
+        "run" if !called_as::is_k6() => {
+            let several = Some(several::Words::read(words)).filter(several::Words::is_for_several)?;
+            several::main(&several)
+        }
+        "capacity" => capacity::CapacityFlags::read(words).map(|flags| capacity::main(&flags)),
+        debug::DEBUGGEE => {
+            let run = ["onrush", "run"].map(OsString::from).into_iter().chain(words.iter().cloned());
+            command().try_get_matches_from(run).map(|matches| debugged(&matches))
+        }
+        _ => return None,
+    };
+    let shown = if name == debug::DEBUGGEE { "run" } else { name };
+    Some(ended.map_or_else(|error| refused(suggesting(shown, error)), |ended| ended.unwrap_or_else(told)))
 }
 
 /// A run that an editor looks at.

@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 /// Response times of a second, in ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnswerTimes {
-    /// How many.
+    /// How many answers came.
     pub count: u64,
-    /// The fastest.
+    /// The fastest of them.
     pub min: f64,
     /// A tenth took less.
     pub p10: f64,
-    /// The median.
+    /// Half took less.
     pub p50: f64,
     /// A tenth took longer.
     pub p90: f64,

@@ -13,59 +13,67 @@ use super::verdicts::{
 };
 
 /// What limits a run.
-struct Kind {
+struct LimitedRun {
     name: &'static str,
     /// As a result names the limit.
     limit: &'static str,
     load: fn(&Bench<'_>) -> Load,
 }
 
-const KINDS: &[Kind] = &[
-    Kind { name: "users that ask as fast as they can", limit: "generator", load: |_| alone(closed()) },
-    Kind { name: "a generator that stands still", limit: "generator", load: |_| stopped() },
-    Kind {
+const RUNS: &[LimitedRun] = &[
+    LimitedRun { name: "users that ask as fast as they can", limit: "generator", load: |_| alone(closed()) },
+    LimitedRun { name: "a generator that stands still", limit: "generator", load: |_| stopped() },
+    LimitedRun {
         name: "a generator with a tenth of a core",
         limit: "generator",
         load: |bench| throttled(&bench.programs.clock),
     },
-    Kind { name: "a script that computes", limit: "generator", load: |_| alone(open(1400, 2500, COMPUTE)) },
-    Kind { name: "programs on the generator's core", limit: "machine", load: |_| crowded() },
-    Kind { name: "generator and target on one core", limit: "machine", load: |_| shared() },
-    Kind { name: "programs on the target's core", limit: "machine", load: |_| crowded_target() },
-    Kind { name: "too few descriptors", limit: "connections", load: |_| without_files() },
-    Kind { name: "too few ports", limit: "connections", load: |_| without_ports() },
-    Kind { name: "10 users, 20 ms", limit: "users", load: |_| users(10, "", "delay/20000") },
-    Kind { name: "one user, 5 ms", limit: "users", load: |_| users(1, "", "delay/5000") },
-    Kind { name: "16 users, 0 to 40 ms", limit: "users", load: |_| users(16, "", "spread/20000") },
-    Kind { name: "500/s, 10 users, 150 ms", limit: "users", load: |_| alone(open(500, 10, GET_150_MS)) },
-    Kind {
+    LimitedRun { name: "a script that computes", limit: "generator", load: |_| alone(open(1400, 2500, COMPUTE)) },
+    LimitedRun { name: "programs on the generator's core", limit: "machine", load: |_| crowded() },
+    LimitedRun { name: "generator and target on one core", limit: "machine", load: |_| shared() },
+    LimitedRun { name: "programs on the target's core", limit: "machine", load: |_| crowded_target() },
+    LimitedRun { name: "too few descriptors", limit: "connections", load: |_| without_files() },
+    LimitedRun { name: "too few ports", limit: "connections", load: |_| without_ports() },
+    LimitedRun { name: "10 users, 20 ms", limit: "users", load: |_| users(10, "", "delay/20000") },
+    LimitedRun { name: "one user, 5 ms", limit: "users", load: |_| users(1, "", "delay/5000") },
+    LimitedRun { name: "16 users, 0 to 40 ms", limit: "users", load: |_| users(16, "", "spread/20000") },
+    LimitedRun { name: "500/s, 10 users, 150 ms", limit: "users", load: |_| alone(open(500, 10, GET_150_MS)) },
+    LimitedRun {
         name: "200/s, 20 users, 0 to 400 ms",
         limit: "users",
         load: |_| alone(open(200, 20, "http.get(`${__ENV.SERVER}/spread/200000/0`)")),
     },
-    Kind { name: "a target that computes, 800/s", limit: "target_cpu", load: |_| rate(800, "compute/2000") },
-    Kind { name: "a target that computes, 20 users", limit: "target_cpu", load: |_| users(20, "", "compute/1000") },
-    Kind { name: "a target that computes, TLS", limit: "target_cpu", load: |_| encrypted(rate(800, "compute/2000")) },
-    Kind { name: "a queue of 5 ms, 400/s", limit: "target_queue", load: |_| rate(400, "queue/5000") },
-    Kind { name: "a queue of 20 ms, 60/s", limit: "target_queue", load: |_| rate(60, "queue/20000") },
-    Kind { name: "a queue of 2 ms, 16 users", limit: "target_queue", load: |_| users(16, "", "queue/2000") },
-    Kind { name: "a queue of 1 ms, 40 users", limit: "target_queue", load: |_| users(40, "", "queue/1000") },
-    Kind { name: "429 beyond 200/s, at 500/s", limit: "target_refuses", load: |_| rate(500, "limit/200") },
-    Kind { name: "429 beyond 200/s, 10 users", limit: "target_refuses", load: |_| pausing("limit/200", 0.01) },
-    Kind { name: "connections that are reset", limit: "target_refuses", load: |_| rate(300, "reset/0") },
-    Kind {
+    LimitedRun { name: "a target that computes, 800/s", limit: "target_cpu", load: |_| rate(800, "compute/2000") },
+    LimitedRun {
+        name: "a target that computes, 20 users",
+        limit: "target_cpu",
+        load: |_| users(20, "", "compute/1000"),
+    },
+    LimitedRun {
+        name: "a target that computes, TLS",
+        limit: "target_cpu",
+        load: |_| encrypted(rate(800, "compute/2000")),
+    },
+    LimitedRun { name: "a queue of 5 ms, 400/s", limit: "target_queue", load: |_| rate(400, "queue/5000") },
+    LimitedRun { name: "a queue of 20 ms, 60/s", limit: "target_queue", load: |_| rate(60, "queue/20000") },
+    LimitedRun { name: "a queue of 2 ms, 16 users", limit: "target_queue", load: |_| users(16, "", "queue/2000") },
+    LimitedRun { name: "a queue of 1 ms, 40 users", limit: "target_queue", load: |_| users(40, "", "queue/1000") },
+    LimitedRun { name: "429 beyond 200/s, at 500/s", limit: "target_refuses", load: |_| rate(500, "limit/200") },
+    LimitedRun { name: "429 beyond 200/s, 10 users", limit: "target_refuses", load: |_| pausing("limit/200", 0.01) },
+    LimitedRun { name: "connections that are reset", limit: "target_refuses", load: |_| rate(300, "reset/0") },
+    LimitedRun {
         name: "a link of 64 kbit/s up",
         limit: "link",
         load: |_| users(10, "network: { upload: '64kbps' },", "delay/0"),
     },
-    Kind {
+    LimitedRun {
         name: "a link of 32 kbit/s down",
         limit: "link",
         load: |_| users(10, "network: { download: '32kbps' },", "delay/0"),
     },
-    Kind { name: "a plan that is met", limit: "nothing", load: |_| alone(open(300, 100, GET_1_MS)) },
-    Kind { name: "a slow target, a plan that is met", limit: "nothing", load: |_| slow() },
-    Kind { name: "users that pause", limit: "nothing", load: |_| pausing("delay/1000", 0.05) },
+    LimitedRun { name: "a plan that is met", limit: "nothing", load: |_| alone(open(300, 100, GET_1_MS)) },
+    LimitedRun { name: "a slow target, a plan that is met", limit: "nothing", load: |_| slow() },
+    LimitedRun { name: "users that pause", limit: "nothing", load: |_| pausing("delay/1000", 0.05) },
 ];
 
 pub fn cases() -> Vec<Case> {
@@ -126,7 +134,7 @@ fn limits(bench: &Bench<'_>) -> Result<Vec<Claim>, String> {
     let times = bench.size(1, 4);
     let (mut right, mut open, mut wrong) = (0_u64, 0_u64, 0_u64);
     let mut claims = Vec::new();
-    for kind in KINDS {
+    for kind in RUNS {
         let mut said = Vec::new();
         for _ in 0..times {
             let ran = (kind.load)(bench).run(bench)?;
