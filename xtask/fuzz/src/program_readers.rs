@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use cli::fuzzing;
 use convert::{Style, shell};
+use engine::pacer::Rate;
 use engine::scenario::Hold;
 use report::capacity::Objective;
 
@@ -142,6 +143,12 @@ pub const ALL: &[Subject] = &[
         start: || Ok(Box::new(held_loads)),
     },
     Subject {
+        name: "rate",
+        examples: &["200/s", "90/m", "1.25/s", "7", "0/h"],
+        words: &["/s", "/m", "/h", ".", "0", "999", "99999999999999999999", "-1", "1e3", " "],
+        start: || Ok(Box::new(rates)),
+    },
+    Subject {
         name: "objective",
         examples: &["http_req_duration{name:page}: p(95)<200", "checks: rate==1", "http_reqs: rate>100", "t: avg<=5"],
         words: &["p(", "rate", "avg", "med", "max", "count", "value", "<", ">=", "==", ":", "{", "}", "inf", "1e308"],
@@ -265,6 +272,15 @@ fn archive(input: &[u8]) -> Vec<u8> {
     }
     bytes.extend([0; 1024]);
     bytes
+}
+
+/// A rate of `onrush scale`: what is read is finite, and an error says what was expected.
+fn rates(input: &[u8]) -> Result<(), String> {
+    match String::from_utf8_lossy(input).parse::<Rate>() {
+        Ok(rate) if !rate.per_second().is_finite() => Err(format!("{rate:?} has no end")),
+        Err(problem) if !problem.contains("expected") => Err(format!("an error without what was expected: {problem}")),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// A load of `--hold`: what is read lasts for a time, and an error says what was expected.
