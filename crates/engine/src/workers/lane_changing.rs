@@ -32,6 +32,7 @@ impl<F: Users> Lane<F> {
         for position in own(positions.planned) {
             self.add(&users, position, &positions.stripes, &pace);
         }
+        users.begin().await;
         let mut beside = Tasks::default();
         let running = Rc::clone(&users);
         beside.spawn(async move { running.run().await });

@@ -267,6 +267,16 @@ impl RunQueue {
         self.resume_until(RunQueue::is_empty).await;
     }
 
+    /// The first turns, at once: users come by their VUs in the order of their scenarios. Another
+    /// task runs the queue from here on.
+    pub(crate) async fn begin(&self) {
+        poll_fn(|context| {
+            let _what_is_left = self.resume_some(context, RunQueue::is_empty);
+            Poll::Ready(())
+        })
+        .await;
+    }
+
     async fn resume_until(&self, is_over: impl Fn(&RunQueue) -> bool) {
         poll_fn(|context| self.resume_some(context, &is_over)).await;
     }

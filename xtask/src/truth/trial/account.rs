@@ -81,11 +81,11 @@ mod tests {
     #[test]
     fn an_account_is_whole_or_none() {
         let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-        let head = [2, 180, 40, 1, 1, 1, 0, 0, 0, 1];
+        let head = [3, 180, 40, 1, 1, 1, 0, 0, 0, 1, 0, 1, 0, 0];
         let whole = bytes(&[&head[..], &[7, 1000, 1_000, 2_501_000, 2_502_000, 0, 0]].concat());
         let account = read(&whole).expect("an account");
-        assert_eq!((account.requests, account.bytes_in, account.bytes_out), (2, 180, 40));
-        assert_eq!((account.sound, account.faulty, account.answered), (1, 1, 1));
+        assert_eq!((account.requests, account.bytes_in, account.bytes_out), (3, 180, 40));
+        assert_eq!((account.sound, account.faulty, account.answered), (2, 1, 1));
         assert_eq!(account.records[0].ms(), Some(2.5));
         assert_eq!(Record::default().ms(), None);
         assert_eq!(read(&whole[..whole.len() - 1]), None);

@@ -1,6 +1,8 @@
 //! What tools do that call `k6` by its name, with our binary behind it: their own command lines, their environment, and
 //! what they read of the output.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 
