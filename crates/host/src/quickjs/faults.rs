@@ -49,6 +49,24 @@ pub fn asked() -> (u64, u64) {
     (ASKED[Side::Rust as usize].load(Ordering::Relaxed), ASKED[Side::Engine as usize].load(Ordering::Relaxed))
 }
 
+/// Reads the variable without allocating.
+fn read(side: Side) -> u64 {
+    let name: &[u8] = match side {
+        Side::Rust => b"rust:",
+        Side::Engine => b"engine:",
+    };
+    // SAFETY: the name ends with a null; the text belongs to the environment, which nobody changes this early.
+    let text = unsafe {
+        let text = libc::getenv(c"ONRUSH_FAIL_ALLOCATION".as_ptr());
+        if text.is_null() {
+            return 0;
+        }
+        std::ffi::CStr::from_ptr(text).to_bytes()
+    };
+    let digits = text.strip_prefix(name).unwrap_or_default();
+    digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit.wrapping_sub(b'0')))
+}
+
 /// The same for the engine's blocks of one thread, so that tests beside each other do not meet.
 #[cfg(test)]
 pub(crate) mod in_tests {
@@ -71,22 +89,4 @@ pub(crate) mod in_tests {
         REFUSALS.set(REFUSALS.get() - u64::from(is_refused));
         is_refused
     }
-}
-
-/// Reads the variable without allocating.
-fn read(side: Side) -> u64 {
-    let name: &[u8] = match side {
-        Side::Rust => b"rust:",
-        Side::Engine => b"engine:",
-    };
-    // SAFETY: the name ends with a null; the text belongs to the environment, which nobody changes this early.
-    let text = unsafe {
-        let text = libc::getenv(c"ONRUSH_FAIL_ALLOCATION".as_ptr());
-        if text.is_null() {
-            return 0;
-        }
-        std::ffi::CStr::from_ptr(text).to_bytes()
-    };
-    let digits = text.strip_prefix(name).unwrap_or_default();
-    digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit.wrapping_sub(b'0')))
 }
