@@ -89,6 +89,11 @@ pub const NOT_CALLED: &[NotCalled] = &[
         names: &["expect"],
         why: "called under the names of what they have: `assert.…`, `util.…`, `expect …`",
     },
+    NotCalled {
+        library: "http-instrumentation-tempo",
+        names: &["instrumentHTTP", "__esModule"],
+        why: "it changes k6/http for the whole script; `served/tempo` tries it against a server",
+    },
     NotCalled { library: "k6-testing", names: &["expect"], why: "called under the names of its matchers" },
     NotCalled {
         library: "papaparse",
