@@ -223,18 +223,18 @@ impl Piece {
 mod tests {
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
+    pub(super) const SECOND: Duration = Duration::from_secs(1);
 
-    fn total(arrivals: &Arrivals) -> u64 {
+    pub(super) fn total(arrivals: &Arrivals) -> u64 {
         let Order::Even { total } = arrivals.order else { panic!("it is drawn") };
         total
     }
 
-    fn start(arrivals: &Arrivals, k: u64) -> Option<Duration> {
+    pub(super) fn start(arrivals: &Arrivals, k: u64) -> Option<Duration> {
         arrivals.starts().at(k)
     }
 
-    fn stage(seconds: u64, target: u64) -> Stage {
+    pub(super) fn stage(seconds: u64, target: u64) -> Stage {
         Stage { duration: Duration::from_secs(seconds), target }
     }
 

@@ -8,8 +8,6 @@ use std::collections::VecDeque;
 pub struct AnswerTimes {
     /// How many answers came.
     pub count: u64,
-    /// The fastest of them.
-    pub min: f64,
     /// A tenth took less.
     pub p10: f64,
     /// Half took less.
@@ -60,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_first_second_and_a_typical_one_of_the_end_are_compared() {
-        let times = |p50: f64, count: u64| AnswerTimes { count, min: p50 / 2.0, p10: p50, p50, p90: p50 };
+        let times = |p50: f64, count: u64| AnswerTimes { count, p10: p50, p50, p90: p50 };
         let mut course = AnswerCourse::default();
         for p50 in [1.0, 2.0] {
             course.add(times(p50, 100));

@@ -1,4 +1,5 @@
-//! `onrush run` as a process of `capacity` and `compare --run`: how it is called, and what it says when it fails.
+//! `onrush run` as a process of `capacity` and `compare --run`: how it is called, and what it says when it fails. `run`
+//! with several scripts, whose runs print their summaries, has its binary from here.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -121,22 +121,7 @@ fn gcd(a: u128, b: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Stage;
-
-    const SECOND: Duration = Duration::from_secs(1);
-
-    fn total(arrivals: &Arrivals) -> u64 {
-        let Order::Even { total } = arrivals.order else { panic!("it is drawn") };
-        total
-    }
-
-    fn start(arrivals: &Arrivals, k: u64) -> Option<Duration> {
-        arrivals.starts().at(k)
-    }
-
-    fn stage(seconds: u64, target: u64) -> Stage {
-        Stage { duration: Duration::from_secs(seconds), target }
-    }
+    use crate::pacer::arrival::tests::{SECOND, stage, start, total};
 
     #[test]
     fn a_changed_rate_keeps_what_was_before() {

@@ -46,7 +46,7 @@ impl RunSamples {
         self.timeline.iter_mut().for_each(|timeline| timeline.tick(tick, target));
         if let Some(trend) = Snapshot::trend(&tick.snapshots, HTTP_REQ_DURATION) {
             let [p10, p50, p90] = trend.percentiles([10.0, 50.0, 90.0]);
-            self.course.add(AnswerTimes { count: trend.count(), min: trend.min(), p10, p50, p90 });
+            self.course.add(AnswerTimes { count: trend.count(), p10, p50, p90 });
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Of `--serve` those are threads of this process. Otherwise it is whoever listens at the one port of a loopback
 //! address that requests went to, with its children. Whoever only passes bytes on is no target, and of several ports
-//! nobody knows which is meant: then nothing is said. The processes are looked up once, and again when they have ended.
+//! nobody knows which is meant: then nothing is said. The processes are looked up once, and again when they have ended;
+//! more and more seldom while there are none, because a table of many connections takes long to read.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -25,9 +26,29 @@ const TICK: Duration = Duration::from_millis(10);
 pub struct TargetCpu {
     is_own: bool,
     found: Option<Found>,
+    lookups: Lookups,
     /// At the last two ticks.
     marks: VecDeque<CpuMark>,
     sum: Sum,
+}
+
+/// When processes that were not found are looked up again: after 1, 2, 4 … looks.
+#[derive(Default)]
+struct Lookups {
+    pause: u32,
+    left: u32,
+}
+
+impl Lookups {
+    fn is_due(&mut self) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+            return false;
+        }
+        self.pause = (self.pause * 2).clamp(1, 64);
+        self.left = self.pause - 1;
+        true
+    }
 }
 
 /// Sums of all looks: of figures that were known, with their number.
@@ -83,7 +104,7 @@ const MOST_THREADS: usize = 256;
 impl TargetCpu {
     /// `is_own`: `--serve` started it.
     pub fn new(is_own: bool) -> TargetCpu {
-        TargetCpu { is_own, found: None, marks: VecDeque::new(), sum: Sum::default() }
+        TargetCpu { is_own, found: None, lookups: Lookups::default(), marks: VecDeque::new(), sum: Sum::default() }
     }
 
     /// Whose CPU it is; none as long as nobody is known.
@@ -105,7 +126,7 @@ impl TargetCpu {
     /// What it used since the last look but one. `port`: the only one of this machine that requests went to.
     pub fn look(&mut self, port: Option<u16>) -> Option<TargetSecond> {
         if self.found.is_none() {
-            self.found = if self.is_own { own() } else { port.and_then(at_port) };
+            self.found = if self.is_own { own() } else { port.filter(|_| self.lookups.is_due()).and_then(at_port) };
         }
         let clocks = &self.found.as_ref()?.clocks;
         let mark = CpuMark {
@@ -115,7 +136,7 @@ impl TargetCpu {
         };
         if mark.used.iter().all(Option::is_none) {
             // It has ended, and may have been started again.
-            (self.found, self.marks) = (None, VecDeque::new());
+            (self.found, self.marks, self.lookups) = (None, VecDeque::new(), Lookups::default());
             return None;
         }
         let used = self.marks.front().map(|before| mark.since(before));
@@ -279,6 +300,13 @@ mod tests {
         };
         let expected = TargetSecond { cores: 0.5, busiest_thread: Some(0.3), waited: Some(0.4) };
         assert_eq!(after.since(&before), expected, "b was ready to run for longer than a");
+    }
+
+    #[test]
+    fn what_is_not_found_is_looked_up_more_and_more_seldom() {
+        let mut lookups = Lookups::default();
+        let due: Vec<u32> = (0..40).filter(|_| lookups.is_due()).collect();
+        assert_eq!(due, [0, 1, 3, 7, 15, 31]);
     }
 
     #[test]
