@@ -165,8 +165,10 @@ pub struct ThresholdResult {
     pub label: String,
     /// The value of its left side (`p(95)` → 3.31).
     pub left: f64,
-    /// Whether it held.
+    /// Whether it held. Without samples k6 takes what was not measured as 0, or as held.
     pub ok: bool,
+    /// Whether there was anything to judge.
+    pub has_samples: bool,
 }
 
 /// Checks and groups of one level.

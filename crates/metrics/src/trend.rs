@@ -18,7 +18,7 @@ mod packed;
 mod side;
 mod stored;
 
-pub use interval::{RankInterval, samples_needed};
+pub use interval::{RankInterval, samples_needed, upper_rank};
 
 use side::{Bucket, Side};
 

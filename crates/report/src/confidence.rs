@@ -69,7 +69,8 @@ mod tests {
         let mut trend = Trend::default();
         (1..=samples).for_each(|value| trend.add(f64::from(value)));
         let left = trend.percentile(95.0);
-        let threshold = ThresholdResult { source: source.into(), label: String::from("p(95)"), left, ok: true };
+        let threshold =
+            ThresholdResult { source: source.into(), label: String::from("p(95)"), left, ok: true, has_samples: true };
         let metric = MetricResult {
             name: String::from("http_req_duration"),
             filter: None,

@@ -23,11 +23,14 @@ pub mod limit;
 pub mod machine;
 mod markdown;
 pub mod matrix;
+pub mod one_sided;
 pub mod options;
 mod section;
 pub mod stats;
 pub mod steadiness;
 pub mod text;
+pub mod threshold_counts;
+pub mod timing_error;
 pub mod visible;
 
 pub use document::Document;

@@ -28,7 +28,7 @@ export default function () {
 ";
 
 fn threshold(source: &str, ok: bool, left: f64, inside: bool) -> Threshold {
-    Threshold { source: source.into(), ok, left, percentile: None, inside }
+    Threshold { source: source.into(), ok, left, percentile: None, inside, without_samples: false }
 }
 
 fn metric(name: &str, contains: Contains, value: Value, thresholds: Vec<Threshold>) -> Metric {
@@ -46,7 +46,15 @@ fn judgement(verdict: Trust) -> Judgement {
         advice: "raise the limit".into(),
     };
     let causes = if verdict == Trust::Trusted { Vec::new() } else { vec![finding] };
-    Judgement { verdict, causes, basis: "busiest worker 34 %".into(), iterations: Default::default(), limit: None }
+    Judgement {
+        verdict,
+        causes,
+        basis: "busiest worker 34 %".into(),
+        iterations: Default::default(),
+        limit: None,
+        timing_error: None,
+        one_sided: Vec::new(),
+    }
 }
 
 fn failed_run(verdict: Trust) -> Document {

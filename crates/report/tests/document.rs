@@ -74,7 +74,14 @@ fn document() -> Document {
 }
 
 fn threshold() -> Threshold {
-    Threshold { source: "p(95)<500".into(), ok: true, left: 3.31, percentile: None, inside: false }
+    Threshold {
+        source: "p(95)<500".into(),
+        ok: true,
+        left: 3.31,
+        percentile: None,
+        inside: false,
+        without_samples: false,
+    }
 }
 
 fn generator_seconds() -> GeneratorSeconds {

@@ -172,8 +172,14 @@ fn what_to_doubt_is_said() {
     document.environment.steal_share = Some(0.08);
     document.environment.throttled = Some(3);
     document.exit = Exit { code: 99, reason: Some("thresholds have been crossed".into()) };
-    document.metrics[0].thresholds =
-        vec![Threshold { source: "p(95)<100".into(), ok: false, left: 132.5, percentile: None, inside: false }];
+    document.metrics[0].thresholds = vec![Threshold {
+        source: "p(95)<100".into(),
+        ok: false,
+        left: 132.5,
+        percentile: None,
+        inside: false,
+        without_samples: false,
+    }];
     let html = page(&document);
     holds(
         &html,
@@ -345,8 +351,14 @@ fn texts_from_outside_stay_where_they_belong() {
     document.seconds.series.push(trend_series("message_delay", None));
     document.seconds.series.push(trend_series("message_delay", Some(&format!("event:{evil}"))));
     document.seconds.series.push(trend_series(evil, None));
-    document.metrics[0].thresholds =
-        vec![Threshold { source: evil.into(), ok: true, left: 1.0, percentile: None, inside: false }];
+    document.metrics[0].thresholds = vec![Threshold {
+        source: evil.into(),
+        ok: true,
+        left: 1.0,
+        percentile: None,
+        inside: false,
+        without_samples: false,
+    }];
     let html = page(&document);
     assert!(!html.contains("<img") && !html.contains("<script>alert"), "escaped");
     assert_eq!(html.matches("<script>").count(), 1, "only the page's own");

@@ -7,10 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use metrics::Trend;
-use wire::Departures;
-
-/// One request in so many is checked against the kernel's transmit stamp.
-const CHECKED: u32 = 1000;
 
 /// The request that is asked for again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +26,6 @@ pub struct Referee {
     wanted: OnceLock<String>,
     probe: OnceLock<Probe>,
     measured: Mutex<Vec<Arc<Mutex<Trend>>>>,
-    departures: OnceLock<Arc<Departures>>,
 }
 
 impl Referee {
@@ -39,7 +34,6 @@ impl Referee {
         if let Some(address) = address {
             self.wanted.get_or_init(|| address.to_owned());
         }
-        self.departures.get_or_init(|| Arc::new(Departures::one_in(CHECKED)));
         self.is_on.store(true, Ordering::Release);
     }
 
@@ -55,11 +49,6 @@ impl Referee {
             all.merge(&worker.lock().unwrap_or_else(PoisonError::into_inner));
         }
         all
-    }
-
-    /// What the wire checks against transmit stamps; none while switched off.
-    pub fn departures(&self) -> Option<Arc<Departures>> {
-        self.departures.get().cloned()
     }
 
     /// Whether a request is looked for.

@@ -14,7 +14,6 @@ use wire::settings::Http2Limits;
 
 use crate::message_sink::MessageLines;
 use crate::options::{Http2Choice, Options};
-use crate::referee::Referee;
 use crate::shared::Shared;
 
 /// Distinct tag sets that are remembered before scripts that make ever new ones have all forgotten.
@@ -93,7 +92,7 @@ impl WorkerState {
     pub fn wire(&self, options: &Options, shared: &Shared) -> Rc<wire::ClientContext> {
         self.wire
             .get_or_init(|| {
-                let departures = shared.process_state::<Referee>().departures();
+                let departures = Some(shared.process_state::<wire::Departures>());
                 wire::ClientContext::new(Arc::new(wire::Settings { departures, ..options.network_settings() }))
                     .unwrap_or_else(|error| panic!("network settings are checked before the run: {}", error.message))
             })

@@ -93,7 +93,7 @@ impl ClientContext {
         }
         let origins = Origins::new(&settings).map_err(|message| SettingsError { message })?;
         let decoder = RefCell::new(ContentDecoder::new(settings.sizes.decoded));
-        let checker = settings.departures.clone().map(Checker::new);
+        let checker = settings.departures.as_deref().map(Checker::new);
         let mut io = IoContext::new(settings.limits.clone(), settings.send_buffer);
         io.checker = checker;
         Ok(Rc::new(ClientContext { settings, io, origins, known: KnownRequests::default(), decoder }))

@@ -37,7 +37,7 @@ pub use syntax::{codec, cookies, event_stream, field, mask, url};
 
 pub use addresses::{parse_block, parse_local_ips};
 pub use client::{Cancelled, Client, ClientContext, ConnectionFacts, ConnectionInfo, Exchange};
-pub use departures::Departures;
+pub use departures::{Departure, Departures};
 pub use failure::{Failure, FailureKind, Step};
 pub use failure_map::http2_error_name;
 pub use io::event_loop::event_loop;

@@ -221,3 +221,37 @@ fn an_answer_that_cut_an_upload_is_said() {
     lab.run(&["-e", &base]).code(0).prints("1 request was answered before the whole body was sent");
     drop(server.join());
 }
+
+const WITHOUT_SAMPLES: &str = "import http from 'k6/http'
+    export const options = { iterations: 3, thresholds: {
+      'http_req_failed{name:logn}': ['rate<0.01'], 'http_req_duration{name:logn}': ['p(95)<500'],
+      http_req_duration: ['p(95)<60000'] } }
+    export default () => {
+      http.get(`${__ENV.TARGET}/get`, { tags: { name: 'login' } })
+      http.get(`${__ENV.TARGET}/get`, { tags: { name: 'search' } })
+    }";
+
+#[test]
+fn a_threshold_without_a_sample_is_not_held_and_names_what_was_seen() {
+    let lab = Lab::with(WITHOUT_SAMPLES);
+    let run = lab.run(&["--serve", "--web-export", "report.html", "--junit", "junit.xml"]).code(0);
+    let run = run.prints("? 'p(95)<500' no sample; seen: name: login, search");
+    run.prints("? 'rate<0.01' no sample; seen: name: login, search").prints("✓ 'p(95)<60000' p(95)=");
+    let junit = lab.read("junit.xml");
+    assert!(junit.contains("no sample was measured for it, so it was not judged"), "{junit}");
+    let page = lab.read("report.html");
+    assert!(
+        page.contains("1 threshold held, 2 had no sample") && page.contains("? no sample"),
+        "no word in the report"
+    );
+}
+
+#[test]
+fn strict_runs_and_thresholds_of_flags_fail_without_a_sample() {
+    let lab = Lab::with(WITHOUT_SAMPLES);
+    let said = "thresholds on metrics 'http_req_duration{name:logn}, http_req_failed{name:logn}' were not judged: they \
+        have no sample";
+    lab.run(&["--serve", "--strict"]).code(99).says(said);
+    let flag = ["--serve", "--threshold", "http_req_waiting{name:nothing}: p(95)<1"];
+    lab.run(&flag).code(99).says("'http_req_waiting{name:nothing}' were not judged");
+}

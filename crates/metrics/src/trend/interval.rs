@@ -29,6 +29,13 @@ pub struct RankInterval {
     pub high: f64,
 }
 
+/// The number, from 1, of the sample in order that is above a percentile with 97.5 %, whatever the samples' law; none
+/// where even the largest of so many is not.
+pub fn upper_rank(samples: u64, percent: f64) -> Option<u64> {
+    let (_, upper) = ranks(samples, percent / 100.0);
+    (samples > 0 && upper <= samples).then_some(upper)
+}
+
 /// How many samples a percentile needs, so that ten are beyond it on either side.
 pub fn samples_needed(percent: f64) -> u64 {
     let beyond = percent.min(100.0 - percent) / 100.0;

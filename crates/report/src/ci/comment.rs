@@ -11,6 +11,7 @@ use crate::errors::times;
 use crate::format;
 use crate::markdown::{code, escape, table};
 use crate::text::was_never_answered;
+use crate::threshold_counts::ThresholdCounts;
 use metrics::results::TrendValue;
 
 /// Lines of a list that stand in a comment; the report has all.
@@ -43,12 +44,7 @@ pub(super) fn run(document: &Document, thresholds: &[CiThreshold]) -> String {
 
 /// `failed: 1 of 3 thresholds did not hold`, `INVALID, passed: …`.
 fn outcome(document: &Document, thresholds: &[CiThreshold]) -> String {
-    let failed = thresholds.iter().filter(|threshold| !threshold.ok).count();
-    let held = match (thresholds.len(), failed) {
-        (0, _) => String::from("no thresholds were set"),
-        (all, 0) => format!("{} held", show::counted(all, "threshold")),
-        (all, failed) => format!("{failed} of {} did not hold", show::counted(all, "threshold")),
-    };
+    let held = ThresholdCounts::of(thresholds.iter().map(|one| (one.has_samples, one.ok))).text();
     let word = if document.exit.code == 0 { "passed" } else { "failed" };
     let reason = document.exit.reason.as_deref().filter(|_| fails_by_itself(document, thresholds));
     let reason = reason.map(|reason| format!("{}, ", escape(reason))).unwrap_or_default();
@@ -68,7 +64,10 @@ fn believed(document: &Document) -> Option<String> {
 }
 
 fn threshold_row(threshold: &CiThreshold) -> Vec<String> {
-    let CiThreshold { metric, source, found, ok, inside, .. } = threshold;
+    let CiThreshold { metric, source, found, ok, inside, has_samples, .. } = threshold;
+    if !has_samples {
+        return vec![String::from("?"), code(metric), code(source), String::from("no sample")];
+    }
     let mark = if *ok { "✓" } else { "✗" };
     let doubt = if *inside { " (inside of its 95 % interval)" } else { "" };
     vec![mark.to_owned(), code(metric), code(source), format!("{}{doubt}", escape(found))]

@@ -22,6 +22,8 @@ pub(super) struct CiThreshold {
     /// `p(95)=612ms`.
     pub(super) found: String,
     pub(super) ok: bool,
+    /// Whether there was anything to judge.
+    pub(super) has_samples: bool,
     /// The limit lies inside of the interval of its percentile: more samples could turn it.
     pub(super) inside: bool,
     /// The value of its left side.
@@ -73,6 +75,7 @@ pub(super) fn thresholds(document: &Document) -> Vec<CiThreshold> {
                     threshold_value(&result, &judged.label, threshold.left, &options)
                 ),
                 ok: threshold.ok,
+                has_samples: !threshold.without_samples,
                 inside: threshold.inside,
                 left: threshold.left,
             })
@@ -115,8 +118,19 @@ pub(super) fn fails_by_itself(document: &Document, thresholds: &[CiThreshold]) -
     }
 }
 
+/// What becomes of a threshold that nothing was measured for.
+const NO_SAMPLE: &str = "no sample was measured for it, so it was not judged";
+
 fn threshold_case(threshold: &CiThreshold) -> JunitCase {
-    let CiThreshold { metric, source, found, ok, inside, .. } = threshold;
+    let CiThreshold { metric, source, found, ok, inside, has_samples, .. } = threshold;
+    if !has_samples {
+        return JunitCase {
+            class: String::from("thresholds"),
+            name: format!("{metric}: {source}"),
+            problem: Some((Problem::Skipped, NO_SAMPLE.to_owned())),
+            out: String::new(),
+        };
+    }
     let doubt = if *inside { "\nthe limit lies inside of the 95 % interval: run for longer to be sure" } else { "" };
     JunitCase {
         class: String::from("thresholds"),
@@ -185,8 +199,9 @@ fn doubted(verdict: Trust, doubt: &Finding, script: &CiScript) -> Notice {
 }
 
 fn of_threshold(threshold: &CiThreshold, script: &CiScript) -> Option<Notice> {
-    let CiThreshold { metric, source, found, ok, inside, .. } = threshold;
+    let CiThreshold { metric, source, found, ok, inside, has_samples, .. } = threshold;
     let (level, message) = match (ok, inside) {
+        _ if !has_samples => (NoticeLevel::Doubtful, format!("{metric}: {source}: {NO_SAMPLE}")),
         (false, _) => (NoticeLevel::Failed, format!("{metric}: {found}, expected {source}")),
         (true, true) => {
             let why = "but the limit lies inside of the 95 % interval: run for longer to be sure";

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use units::show::percent;
 
 use super::evidence::{Pair, different};
-use crate::document::Document;
+use crate::document::{Document, OneSided};
 
 /// Runs of a pair may differ in length by this share before Onrush warns.
 const LENGTHS_APART: f64 = 0.1;
@@ -23,6 +23,7 @@ pub fn warnings(pairs: &[Pair<'_>]) -> Vec<String> {
         short(pairs),
         accepted(pairs),
         doubtful(pairs),
+        one_sided(pairs),
         options(pairs),
         changed(pairs),
         scripts(pairs),
@@ -92,6 +93,15 @@ fn doubtful(pairs: &[Pair<'_>]) -> Option<String> {
     let doubts: Vec<String> = runs.filter_map(|document| document.generator.doubt()).collect();
     let first = doubts.first()?;
     Some(format!("{} of {} runs are in doubt: {first}", doubts.len(), 2 * pairs.len()))
+}
+
+/// Runs whose figures are known from one side: a difference of such figures may be larger or smaller than it looks.
+fn one_sided(pairs: &[Pair<'_>]) -> Option<String> {
+    let runs = pairs.iter().flat_map(|pair| [pair.a, pair.b]);
+    let known: Vec<&OneSided> =
+        runs.filter_map(|document| document.generator.judgement.as_ref()?.one_sided.first()).collect();
+    let first = known.first()?;
+    Some(format!("in {} of {} runs {}", known.len(), 2 * pairs.len(), first.sentence()))
 }
 
 fn options(pairs: &[Pair<'_>]) -> Option<String> {

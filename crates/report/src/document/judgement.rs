@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use units::show::grouped;
 
 use super::limit::{LimitName, RunLimit};
+use super::one_sided::OneSided;
+use super::timing_error::TimingError;
 
 /// The verdict on a run and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +30,12 @@ pub struct Judgement {
     /// Who was the limit; absent where nothing was judged, and of an older result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<RunLimit>,
+    /// How far response times are from the truth; absent for a run without HTTP requests, and of an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing_error: Option<TimingError>,
+    /// Figures that the run knows from one side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_sided: Vec<OneSided>,
 }
 
 /// What a run's figures are worth.
@@ -123,6 +131,11 @@ impl Judgement {
         let is_said = self.doubts().any(|finding| finding.text == limit.evidence);
         (!is_said).then(|| format!("limit: {}", limit.line()))
     }
+
+    /// How far response times are from the truth, where the run was long enough to be judged.
+    pub fn timing_line(&self) -> Option<String> {
+        self.timing_error.as_ref().filter(|_| self.verdict != Trust::NotJudged)?.line()
+    }
 }
 
 impl Iterations {
@@ -163,6 +176,8 @@ mod tests {
             basis: String::from("busiest worker 1 %"),
             iterations: Iterations::default(),
             limit: None,
+            timing_error: None,
+            one_sided: Vec::new(),
         }
     }
 

@@ -81,6 +81,9 @@ pub struct Threshold {
     /// Whether its limit lies inside of the interval of that percentile: more samples could turn it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inside: bool,
+    /// Whether nothing was measured for it, so that it was not judged; `ok` is what k6 makes of that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_samples: bool,
 }
 
 /// The combined samples, by the kind of the metric.
@@ -237,13 +240,20 @@ impl Threshold {
         let ThresholdResult { source, ok, left, .. } = threshold;
         let percentile = PercentileFigure::judged(metric, threshold);
         let inside = percentile.is_some_and(|percentile| percentile.straddles(source));
-        Threshold { source: source.clone(), ok: *ok, left: finite(*left), percentile, inside }
+        let without_samples = !threshold.has_samples;
+        Threshold { source: source.clone(), ok: *ok, left: finite(*left), percentile, inside, without_samples }
     }
 
     fn result(&self) -> ThresholdResult {
         // The left side of `p(95)<500` is what is before the operator.
         let label = self.source.split(['<', '>', '=', '!']).next().unwrap_or_default().trim();
-        ThresholdResult { source: self.source.clone(), label: label.to_owned(), left: self.left, ok: self.ok }
+        ThresholdResult {
+            source: self.source.clone(),
+            label: label.to_owned(),
+            left: self.left,
+            ok: self.ok,
+            has_samples: !self.without_samples,
+        }
     }
 }
 

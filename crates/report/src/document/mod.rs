@@ -19,12 +19,14 @@ mod limit;
 mod load_change;
 mod metric;
 mod metric_list;
+mod one_sided;
 mod packed_seconds;
 mod percentile;
 mod requests;
 mod run;
 mod seconds;
 mod steadiness;
+mod timing_error;
 pub(crate) mod vlq;
 
 use std::collections::BTreeMap;
@@ -41,14 +43,16 @@ pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use limit::{LimitName, RunLimit};
 pub use load_change::{LoadChange, change_lines};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
+pub use one_sided::{OneSided, Side};
 pub use percentile::PercentileFigure;
 pub use requests::{Protocol, RequestBlocks, RequestRow, Requests, SampledTrace, since};
 pub use run::{
-    AgentFigures, Cause, Departures, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee,
-    WorkerFigures, accepted, machine_id,
+    AgentFigures, Cause, Environment, Exit, Generator, MessageLogs, NOTABLE_STEAL, Pressure, Referee, WorkerFigures,
+    accepted, machine_id,
 };
 pub use seconds::{Column, Counts, Points, Seconds, Series};
 pub use steadiness::{Drift, Steadiness, Stretch, StretchFigures};
+pub use timing_error::TimingError;
 
 /// What `kind` says in a result document.
 pub const KIND: &str = "onrush-result";

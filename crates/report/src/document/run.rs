@@ -162,19 +162,6 @@ pub struct Referee {
     pub users_requests: u64,
     /// Median of `http_req_duration` of these, in ms.
     pub users_med_ms: Option<f64>,
-    /// Requests of users that were checked with the kernel's transmit stamps.
-    pub departures: Option<Departures>,
-}
-
-/// How long after the start of `http_req_duration` the last byte of a request left, by the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Departures {
-    /// How many were checked.
-    pub checked: u64,
-    /// Median, in ms.
-    pub med_ms: f64,
-    /// 99 of 100 were no later.
-    pub p99_ms: f64,
 }
 
 /// Why a run says more about its generator than about what it tested.

@@ -9,13 +9,15 @@ mod errors;
 mod paint;
 mod requests;
 mod rows;
+mod without_samples;
 
 use std::collections::HashSet;
 
-use metrics::results::{CheckResult, GroupResult, MetricResult, Results, Value};
+use metrics::results::{CheckResult, GroupResult, MetricResult, Results, ThresholdResult, Value};
 
 use crate::confidence;
 use crate::document::Trust;
+use crate::one_sided;
 use crate::options::{SummaryMode, SummaryOptions};
 use crate::section::{Section, is_phase};
 use crate::visible;
@@ -31,7 +33,7 @@ type Paragraph = Vec<String>;
 pub fn text(results: &Results, options: &SummaryOptions) -> String {
     let writer = Writer { options, paint: Paint { on: options.color } };
     let mut blocks = Vec::new();
-    let thresholds = writer.thresholds(&results.metrics);
+    let thresholds = writer.thresholds(results);
     if !thresholds.is_empty() {
         blocks.push(writer.block("THRESHOLDS", thresholds));
     }
@@ -58,7 +60,11 @@ pub fn text(results: &Results, options: &SummaryOptions) -> String {
     if !errors.is_empty() {
         blocks.push(writer.block("ERRORS", errors));
     }
-    let sure: Vec<String> = confidence::lines(results, options).into_iter().chain(options.steadiness.clone()).collect();
+    let sure: Vec<String> = confidence::lines(results, options)
+        .into_iter()
+        .chain(options.steadiness.clone())
+        .chain(one_sided::lines(results, options))
+        .collect();
     if !sure.is_empty() {
         let lines = sure.iter().flat_map(|line| wrapped(&visible(line), writer.room(4))).collect();
         blocks.push(writer.block("CONFIDENCE", indented(vec![lines], 4)));
@@ -88,7 +94,8 @@ pub fn verdict(options: &SummaryOptions) -> String {
     let line = judgement.line(options.late_accepted).into_iter();
     let first = line.flat_map(|line| wrapped(&visible(&line), writer.room(2))).map(paint);
     let limit = judgement.limit_line().into_iter().flat_map(|line| wrapped(&visible(&line), writer.room(2)));
-    let lines: Vec<String> = first.chain(limit).chain(judgement.iterations.line()).collect();
+    let timing = judgement.timing_line().into_iter().flat_map(|line| wrapped(&line, writer.room(2)));
+    let lines: Vec<String> = first.chain(limit).chain(timing).chain(judgement.iterations.line()).collect();
     if lines.is_empty() {
         return String::new();
     }
@@ -120,10 +127,10 @@ impl Writer<'_> {
     }
 
     /// A paragraph for each metric that has thresholds; sub-metrics go below their parent when it has some too.
-    fn thresholds(&self, metrics: &[MetricResult]) -> Vec<Paragraph> {
+    fn thresholds(&self, results: &Results) -> Vec<Paragraph> {
         let mut paragraphs = Vec::new();
         let mut parent = "";
-        for metric in metrics.iter().filter(|metric| !metric.thresholds.is_empty()) {
+        for metric in results.metrics.iter().filter(|metric| !metric.thresholds.is_empty()) {
             let (indent, title) = match &metric.filter {
                 None => (4, metric.name.clone()),
                 Some(filter) if parent == metric.name => (6, format!("{{{}}}", visible(filter.trim()))),
@@ -134,9 +141,18 @@ impl Writer<'_> {
             }
             let mut lines = vec![format!("{:indent$}{title}", "")];
             for threshold in &metric.thresholds {
-                let mark = if threshold.ok { self.paint.good("✓") } else { self.paint.bad("✗") };
+                let mark = match threshold {
+                    ThresholdResult { has_samples: false, .. } => self.paint.warning("?"),
+                    ThresholdResult { ok: true, .. } => self.paint.good("✓"),
+                    ThresholdResult { ok: false, .. } => self.paint.bad("✗"),
+                };
                 let source = self.paint.plain(&format!("'{}'", visible(&threshold.source)));
                 let label = self.paint.plain(&visible(&threshold.label));
+                if !threshold.has_samples {
+                    let seen = without_samples::told(metric, &results.requests);
+                    lines.push(format!("{:indent$}{mark} {source} {}", "", visible(&seen)));
+                    continue;
+                }
                 let left = rows::threshold_value(metric, &threshold.label, threshold.left, self.options);
                 lines.push(format!("{:indent$}{mark} {source} {label}={}", "", self.paint.value(&left)));
             }

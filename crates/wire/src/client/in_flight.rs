@@ -24,7 +24,7 @@ use crate::client::worker::context::IoContext;
 use crate::failure::Step;
 use crate::failure_map;
 use crate::h1::decode::{Fed, ResponseReader};
-use crate::io::arrival::{Arrival, Moment, TransportError};
+use crate::io::arrival::{Arrival, Moment};
 use crate::io::stamps::Tick;
 use crate::io::upload::{Cursor, Upload};
 use crate::payload::Payload;
@@ -54,6 +54,8 @@ struct Plain<'a> {
     head: PlainHead,
     clock: HopClock,
     sent: Tick,
+    /// The kernel stamps when it leaves.
+    is_checked: bool,
 }
 
 /// What is to be sent, and where what happens goes.
@@ -112,20 +114,24 @@ impl<'a> InFlight<'a> {
         // Before anything is written: it tells by the bytes sent since then whether a request was cut short.
         let mut lease = Lease::of(io, connection);
         let body = task.request.body.as_ref().map_or(&[][..], Payload::segments);
+        let is_checked =
+            io.checker.as_ref().is_some_and(|checker| checker.begin(&lease.connection().transport.socket, body));
         let mut upload = Upload::at(head.head().bytes, body, Cursor::default());
         let written = lease.connection().transport.poll_send(cx, &io.buffers, &mut upload);
         if let Poll::Ready(Ok(())) = written {
-            self.state = State::Plain(Plain { lease, head, clock, sent: Tick::now() });
+            self.state = State::Plain(Plain { lease, head, clock, sent: Tick::now(), is_checked });
             return;
         }
         let at = upload.cursor();
         let task = self.task.take().expect("it is not over");
-        self.state = State::Long(task.go_on_writing(head, lease, clock, written, at));
+        let mut leased = task.begun(lease, &clock, is_checked);
+        leased.wrote_first(written, at);
+        self.state = State::Long(Box::pin(task.go_on_leased(head, leased, None, clock)));
     }
 }
 
-/// Whether one write and one read may do. No limit of a step, no stamp of the departure, nobody who takes the body
-/// while it arrives, and no large body that is better dropped uncopied.
+/// Whether one write and one read may do. No limit of a step, no taker of the body while it arrives, and no large body
+/// that is better dropped uncopied.
 #[inline]
 fn may_be_plain(io: &IoContext, request: &Request, connection: &Connection) -> bool {
     let is_limited = io.limits.read.is_some() || io.limits.write.is_some();
@@ -134,7 +140,7 @@ fn may_be_plain(io: &IoContext, request: &Request, connection: &Connection) -> b
         BodyUse::Discard => connection.drops_much,
         BodyUse::Stream(_) => true,
     };
-    !is_limited && !is_taken && io.checker.as_ref().is_none_or(|checker| checker.passes())
+    !is_limited && !is_taken
 }
 
 impl Future for InFlight<'_> {
@@ -215,6 +221,9 @@ impl Plain<'_> {
         let finished = reader.finished().expect("the reader reported a complete response");
         let (io, mut connection, start) = (self.lease.io, self.lease.take(), self.clock.asked);
         let (at, stamped) = Moment { seen: Tick::now(), stamp_ns: arrival.stamp_ns }.placed(&io.stamps, start);
+        if let (true, Some(checker)) = (self.is_checked, &io.checker) {
+            checker.note(&connection.transport.socket, &io.stamps, start, at);
+        }
         connection.note_dropped(finished, &exchange.outcome);
         exchange.count(&mut connection, stamped);
         if finished.keep_alive {
@@ -241,7 +250,7 @@ impl<'a> Task<'a> {
     #[cold]
     fn go_on(self, plain: &mut Plain<'a>, rest: More) -> Long<'a> {
         let (head, clock, lease) = (plain.head.take(), plain.clock, plain.lease.hand_over());
-        let of = |reader| Leased::begun(lease, Transaction::sent(plain.sent, reader), clock.asked);
+        let of = |reader| Leased::begun(lease, Transaction::sent(plain.sent, reader, plain.is_checked), clock.asked);
         match rest {
             More::Follow(marks) => Box::pin(self.go_on_from_head(head, Some(marks), clock)),
             More::Late => {
@@ -256,21 +265,13 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Goes on with a plain request that was not written at once.
-    // Cold, and boxed, as `go_on`: the kernel takes a small request at once.
+    /// A plain request that was not written at once.
+    // Cold, as `go_on`: the kernel takes a small request at once.
     #[cold]
-    fn go_on_writing(
-        self,
-        head: PlainHead,
-        mut lease: Lease<'a>,
-        clock: HopClock,
-        written: Poll<Result<(), TransportError>>,
-        at: Cursor,
-    ) -> Long<'a> {
-        let transaction = Transaction::new(lease.connection(), &self.client.worker.io, &self.outgoing(&clock).work);
-        let mut leased = Leased::begun(lease, transaction, clock.asked);
-        leased.wrote_first(written, at);
-        Box::pin(self.go_on_leased(head, leased, None, clock))
+    fn begun(&self, mut lease: Lease<'a>, clock: &HopClock, is_checked: bool) -> Leased<'a> {
+        let (io, work) = (&self.client.worker.io, self.outgoing(clock).work);
+        let transaction = Transaction::begun(lease.connection(), io, &work, is_checked);
+        Leased::begun(lease, transaction, clock.asked)
     }
 
     /// A plain request as it goes out.

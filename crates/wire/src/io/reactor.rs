@@ -166,12 +166,14 @@ impl Reactor {
         let (token, flags) = (event.data.u64(), event.flags);
         let registration = self.registered.borrow().places.get(token as u32 as usize).cloned().flatten();
         let Some(registration) = registration.filter(|registration| registration.token == token) else { return };
-        let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        if is_over || flags.intersects(EventFlags::OUT) {
+        // A broken connection has hung up, too. An error alone is a message of the error queue, such as the stamp of a
+        // departure: worth an attempt, and not the end.
+        let is_over = flags.intersects(EventFlags::HUP);
+        if flags.intersects(EventFlags::HUP | EventFlags::ERR | EventFlags::OUT) {
             registration.writing.set(is_over);
         }
         let is_ended = is_over || flags.intersects(EventFlags::RDHUP);
-        if is_ended || flags.intersects(EventFlags::IN) {
+        if is_ended || flags.intersects(EventFlags::ERR | EventFlags::IN) {
             registration.reading.set(is_ended);
         }
     }
@@ -318,6 +320,27 @@ mod tests {
             let mut buffer = [0; 16];
             assert_eq!(receive(&socket, &mut buffer).await, 3);
             assert_eq!(receive(&socket, &mut buffer).await, 0);
+        });
+    }
+
+    /// It is a message of the error queue, which epoll tells as an error.
+    #[test]
+    fn the_stamp_of_a_departure_is_not_taken_for_the_end() {
+        driven(async || {
+            let (socket, mut peer) = pair();
+            assert!(socket.stamp_departures(true));
+            assert_eq!(poll_fn(|cx| socket.poll_send(cx, &[io::IoSlice::new(b"ask?")])).await.unwrap(), 4);
+            let (mut polls, mut buffer) = (0, [0; 16]);
+            let poll = poll_fn(|cx| {
+                polls += 1;
+                socket.poll_receive(cx, &mut buffer)
+            });
+            let waited = tokio::time::timeout(Duration::from_millis(100), poll).await;
+            assert!(waited.is_err(), "nothing has come yet");
+            assert!(polls < 10, "it was polled {polls} times while nothing came");
+            assert!(socket.departed_ns().is_some(), "the kernel has not stamped it");
+            peer.write_all(b"answer").unwrap();
+            assert_eq!(receive(&socket, &mut buffer).await, 6);
         });
     }
 

@@ -63,6 +63,11 @@ impl Ready {
         unsafe { AsyncFd::register(socket) }.map(Ready::Tokio).map_err(io::Error::from)
     }
 
+    /// Whether the reactor of its thread watches it.
+    pub(super) fn is_in_reactor(&self) -> bool {
+        matches!(self, Ready::Reactor(_))
+    }
+
     /// The descriptor.
     #[inline]
     pub(super) fn get_ref(&self) -> &OwnedFd {

@@ -52,9 +52,10 @@ impl Socket {
         self.stamped
     }
 
-    /// Has the kernel stamp when what is written from now on leaves, or no longer; whether it will.
+    /// Has the kernel stamp when what is written from now on leaves, or no longer; whether it will. Only a reactor tells
+    /// a stamp, which comes as an error, from the end of a connection.
     pub(crate) fn stamp_departures(&self, on: bool) -> bool {
-        self.tcp && ask_for_departures(self.fd.as_raw_fd(), on)
+        self.tcp && self.fd.is_in_reactor() && ask_for_departures(self.fd.as_raw_fd(), on)
     }
 
     /// When the last byte left that was written since then, in nanoseconds of the wall clock.

@@ -1,5 +1,6 @@
 //! The cases: what is done to server and generator, and what must come of it.
 
+mod bounds;
 mod clock;
 mod counts;
 mod delays;
@@ -21,6 +22,7 @@ pub fn all(is_full: bool) -> Vec<Case> {
     all.extend(clock::cases());
     all.extend(verdicts::cases());
     all.extend(limits::cases());
+    all.extend(bounds::cases());
     all
 }
 

@@ -1,6 +1,7 @@
 //! What is said of all scripts together: a line each, and the worst verdict first. Pure.
 
 use report::document::{Document, Trust, Value};
+use report::threshold_counts::ThresholdCounts;
 use units::show::{grouped, percent};
 
 use crate::commands::groups::process::ProcessEnd;
@@ -70,8 +71,8 @@ fn line(end: &ScriptEnd) -> String {
     }
     let thresholds: Vec<_> = result.metrics.iter().flat_map(|metric| &metric.thresholds).collect();
     if !thresholds.is_empty() {
-        let held = thresholds.iter().filter(|threshold| threshold.ok).count();
-        parts.push(format!("{held} of {} thresholds held", thresholds.len()));
+        let found = thresholds.iter().map(|threshold| (!threshold.without_samples, threshold.ok));
+        parts.push(ThresholdCounts::of(found).text());
     }
     parts.join(", ")
 }

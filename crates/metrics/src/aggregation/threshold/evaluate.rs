@@ -28,6 +28,8 @@ pub enum Moment {
 pub struct Verdict {
     /// Keys of the `thresholds` option that do not hold, in order.
     pub crossed: Vec<String>,
+    /// Those that nothing was measured for, judged at the end, in order.
+    pub without_samples: Vec<String>,
     /// Whether one of them asks for the test to end now.
     pub abort: bool,
 }
@@ -104,6 +106,9 @@ impl Thresholds {
                 continue;
             }
             group.was_judged = true;
+            if sink.is_none() && !group.thresholds.is_empty() {
+                verdict.without_samples.push(group.key.clone());
+            }
             let mut crossed = false;
             for (threshold, result) in &mut group.thresholds {
                 judge_one(threshold, result, sink, elapsed);
@@ -141,11 +146,13 @@ impl Thresholds {
 }
 
 fn untouched(expression: &Expression) -> ThresholdResult {
-    ThresholdResult { source: expression.source.clone(), label: expression.label.clone(), left: 0.0, ok: true }
+    let Expression { source, label, .. } = expression;
+    ThresholdResult { source: source.clone(), label: label.clone(), left: 0.0, ok: true, has_samples: false }
 }
 
 fn judge_one(threshold: &Resolved, result: &mut ThresholdResult, sink: Option<(&Sink, f64)>, elapsed: Duration) {
     let Expression { aggregation, operator, limit, .. } = &threshold.expression;
+    result.has_samples = sink.is_some();
     match sink {
         None if threshold.kind == Kind::Rate => (result.left, result.ok) = (0.0, true),
         _ => {
@@ -272,7 +279,7 @@ mod tests {
         assert_eq!([before, 2 * SECOND, 3 * SECOND].map(|elapsed| aborts(&bad, elapsed)), [false, true, true]);
         assert!(!aborts(&good, 3 * SECOND));
         let only_told = thresholds(r#"{"checks":["rate>0.9"]}"#).judge(SECOND, Moment::Running, |_| Some((&bad, 0.0)));
-        assert_eq!(only_told, Verdict { crossed: vec!["checks".to_owned()], abort: false });
+        assert_eq!(only_told, Verdict { crossed: vec!["checks".to_owned()], ..Verdict::default() });
     }
 
     #[test]

@@ -7,10 +7,11 @@ use units::show;
 use super::intervals::Intervals;
 use super::requests;
 use super::shown_run::{ShownRun, facts, plain};
-use crate::document::{Document, Finding, Judgement, Metric, Trust, Value, change_lines};
+use crate::document::{Document, Finding, Judgement, Metric, OneSided, Trust, Value, change_lines};
 use crate::html::Text;
 use crate::html::chart::clock_text;
 use crate::text::was_never_answered;
+use crate::threshold_counts::ThresholdCounts;
 use crate::{stats, steadiness};
 
 /// Title, facts, verdict and the most important figures.
@@ -31,6 +32,8 @@ pub(super) fn head(run: &ShownRun<'_>) -> String {
         outcome(document),
         trust(document),
         limit(document),
+        timing_error(document),
+        one_sided(document),
         load(document),
         errors(document),
         failures(run),
@@ -54,18 +57,23 @@ struct HeadLine {
 
 fn outcome(document: &Document) -> Option<HeadLine> {
     let thresholds: Vec<_> = document.metrics.iter().flat_map(|m| m.thresholds.iter().map(move |t| (m, t))).collect();
-    let failed: Vec<String> =
-        thresholds.iter().filter(|(_, t)| !t.ok).map(|(m, t)| format!("{}: {}", m.key(), t.source)).collect();
-    let told = match (thresholds.len(), failed.len()) {
-        (0, _) => "no thresholds were set".to_owned(),
-        (1, 0) => "the threshold held".to_owned(),
-        (all, 0) => format!("all {all} thresholds held"),
-        (all, bad) => format!("{bad} of {all} thresholds did not hold: {}", failed.join(", ")),
+    let failed: Vec<String> = thresholds
+        .iter()
+        .filter(|(_, t)| !t.ok && !t.without_samples)
+        .map(|(m, t)| format!("{}: {}", m.key(), t.source))
+        .collect();
+    let counts = ThresholdCounts::of(thresholds.iter().map(|(_, t)| (!t.without_samples, t.ok)));
+    let told = match failed.is_empty() {
+        true => counts.text(),
+        false => format!("{}: {}", counts.text(), failed.join(", ")),
     };
     let reason = document.exit.reason.as_deref().unwrap_or("failed");
     Some(match document.exit.code {
         0 if thresholds.is_empty() && !errors_named(document).is_empty() => {
             HeadLine { class: "warn", head: "Not judged:", text: format!("{told}, and there were errors") }
+        }
+        0 if counts.held == 0 && counts.without_samples > 0 => {
+            HeadLine { class: "warn", head: "Not judged:", text: told }
         }
         0 => HeadLine { class: "good", head: "Passed:", text: told },
         99 if !failed.is_empty() => HeadLine { class: "bad", head: "Failed:", text: told },
@@ -175,6 +183,19 @@ fn failures(run: &ShownRun<'_>) -> Option<HeadLine> {
 fn limit(document: &Document) -> Option<HeadLine> {
     let limit = document.generator.judgement.as_ref()?.limit.as_ref()?;
     Some(HeadLine { class: "plain", head: "Limit:", text: limit.line() })
+}
+
+/// How far response times are from the truth.
+fn timing_error(document: &Document) -> Option<HeadLine> {
+    let text = document.generator.judgement.as_ref()?.timing_line()?;
+    Some(HeadLine { class: "plain", head: "Timing:", text })
+}
+
+/// Figures that the run knows from one side.
+fn one_sided(document: &Document) -> Option<HeadLine> {
+    let all = &document.generator.judgement.as_ref()?.one_sided;
+    let lines: Vec<String> = all.iter().map(OneSided::sentence).collect();
+    (!lines.is_empty()).then(|| HeadLine { class: "warn", head: "One side:", text: lines.join("; ") })
 }
 
 /// What was changed of it; nothing where it followed its plan.

@@ -21,9 +21,17 @@ pub(super) fn table(run: &ShownRun<'_>) -> String {
     let mut table = Table::new(head).texts(4).told_by(1).named("Thresholds");
     let metrics = &run.document.metrics;
     let all = metrics.iter().flat_map(|metric| metric.result().thresholds.into_iter().map(move |t| (metric, t)));
-    let (held, crossed): (Vec<_>, Vec<_>) = all.partition(|(_, threshold)| threshold.ok);
-    for (metric, threshold) in crossed.into_iter().chain(held) {
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|(_, threshold)| (threshold.has_samples, threshold.has_samples && threshold.ok));
+    for (metric, threshold) in all {
         let result = metric.result();
+        if !threshold.has_samples {
+            let found = "nothing was measured: not judged";
+            let key = metric.key();
+            let row: [&str; 4] = ["? no sample", &key, &threshold.source, found];
+            table.row_of("warn", row.map(CellText::from));
+            continue;
+        }
         let (class, mark) = if threshold.ok { ("good", "✓ held") } else { ("bad", "✗ crossed") };
         let found = crate::text::threshold_value(&result, &threshold.label, threshold.left, &run.options);
         let found = format!("{}={found}", threshold.label);

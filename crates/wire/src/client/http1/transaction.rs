@@ -198,10 +198,14 @@ impl Transaction {
     // Inlined, to be built where it stays.
     #[inline(always)]
     pub(crate) fn new(connection: &Connection, io: &IoContext, work: &Work<'_>) -> Transaction {
-        let is_checked = io.checker.as_ref().is_some_and(|checker| {
-            let socket = || connection.transport.socket.direct();
-            checker.is_due() && work.body.is_empty() && socket().is_some_and(|socket| socket.stamp_departures(true))
-        });
+        let is_checked =
+            io.checker.as_ref().is_some_and(|checker| checker.begin(&connection.transport.socket, work.body));
+        Transaction::begun(connection, io, work, is_checked)
+    }
+
+    /// The same, where it is known whether the kernel stamps when the request leaves.
+    #[inline(always)]
+    pub(crate) fn begun(connection: &Connection, io: &IoContext, work: &Work<'_>, is_checked: bool) -> Transaction {
         let by = io.limits.write.and_then(|limit| Tick::now().after(limit));
         Transaction {
             sending: Sending::UnderWay(Unsent { written: Cursor::default(), by }),
@@ -213,9 +217,9 @@ impl Transaction {
     }
 
     /// One whose request has been with the kernel since then; `reader` has what the first read of the answer brought.
-    pub(crate) fn sent(at: Tick, reader: ResponseReader) -> Transaction {
+    pub(crate) fn sent(at: Tick, reader: ResponseReader, is_checked: bool) -> Transaction {
         let (sending, receiving) = (Sending::Sent(at), Receiving::Nothing);
-        Transaction { sending, receiving, reader, is_body_dropped: false, is_checked: false }
+        Transaction { sending, receiving, reader, is_body_dropped: false, is_checked }
     }
 
     /// Goes on until the exchange is over; `outcome` then says how it went.
@@ -436,10 +440,8 @@ impl Transaction {
         debug_assert!(!keep || place.is_ok(), "a connection goes on behind a response, and behind nothing else");
         let ended = ended.unwrap_or_else(Tick::now);
         let stamped = first_stamped && last_stamped;
-        if self.is_checked
-            && let (Some(checker), Some(socket)) = (&io.checker, connection.transport.socket.direct())
-        {
-            checker.note(socket, &io.stamps, start, ended);
+        if let (true, Some(checker)) = (self.is_checked, &io.checker) {
+            checker.note(&connection.transport.socket, &io.stamps, start, ended);
         }
         Outcome { marks, keep, nothing_sent, sent_at, first, last, stamped, ended }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use metrics::Trend;
-use report::document::{self, Departures};
+use report::document;
 use script::referee::{Probe, Referee};
 use tokio::sync::oneshot;
 use units::show::{grouped, time};
@@ -116,9 +116,6 @@ fn found(referee: &Referee, answers: &AskedAgain) -> document::Referee {
     let (own, users) = (&answers.durations, referee.measured());
     let url =
         referee.probe().map(|probe| Url::parse(&probe.url).map_or_else(|_| String::new(), |url| url.text.clone()));
-    let mut departures = Trend::default();
-    let checked = referee.departures().map(|departures| departures.found()).unwrap_or_default();
-    checked.iter().for_each(|own_part| departures.add(own_part.as_secs_f64() * 1e3));
     document::Referee {
         url,
         requests: own.count(),
@@ -126,11 +123,6 @@ fn found(referee: &Referee, answers: &AskedAgain) -> document::Referee {
         med_ms: median(own),
         users_requests: users.count(),
         users_med_ms: median(&users),
-        departures: (departures.count() > 0).then(|| Departures {
-            checked: departures.count(),
-            med_ms: departures.percentile(50.0),
-            p99_ms: departures.percentile(99.0),
-        }),
     }
 }
 
@@ -162,7 +154,7 @@ pub fn lines(found: &document::Referee) -> Vec<String> {
         )];
     };
     let sign = if users >= own { "+" } else { "-" };
-    let mut lines = vec![format!(
+    vec![format!(
         "referee: GET {url} asked for from beside the workers {} times, med {}; by the users {} times, med {}: \
          {sign}{}",
         grouped(found.requests),
@@ -170,17 +162,7 @@ pub fn lines(found: &document::Referee) -> Vec<String> {
         grouped(found.users_requests),
         time(users),
         time((users - own).abs())
-    )];
-    lines.extend(found.departures.as_ref().map(|departures| {
-        format!(
-            "referee: {} requests checked with the kernel's transmit stamps (1 in 1,000): they left {} after their \
-             http_req_duration began (med), {} (p99)",
-            grouped(departures.checked),
-            time(departures.med_ms),
-            time(departures.p99_ms)
-        )
-    }));
-    lines
+    )]
 }
 
 #[cfg(test)]

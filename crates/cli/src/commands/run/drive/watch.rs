@@ -91,6 +91,7 @@ impl Watch {
             accept_late: false,
             meanwhile: Vec::new(),
             closed_users: None,
+            checked: Vec::new(),
         };
         let doubts = engine::doubts_lately(&tick.lately, &facts(&samples, &around));
         self.judge(&doubts);

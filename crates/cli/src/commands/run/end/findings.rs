@@ -14,6 +14,8 @@ pub struct Findings<'a> {
     pub errors: [Option<&'a ScriptError>; 2],
     /// The thresholds.
     pub verdict: &'a threshold::Verdict,
+    /// Those that nothing was measured for and that fail the run for that: with `--strict` all, else those of flags.
+    pub without_samples: Vec<&'a str>,
     /// Whether a virtual user could not be stopped.
     pub is_somebody_stuck: bool,
     /// Limits of `--fail-on` that there was more than.
@@ -49,7 +51,9 @@ impl Findings<'_> {
         }
         match self {
             _ if is_marked_failed => ExitCode::MarkedFailed,
-            Findings { verdict, over, .. } if !verdict.crossed.is_empty() || !over.is_empty() => {
+            Findings { verdict, over, without_samples, .. }
+                if !verdict.crossed.is_empty() || !over.is_empty() || !without_samples.is_empty() =>
+            {
                 ExitCode::ThresholdsFailed
             }
             Findings { is_somebody_stuck: true, .. } => ExitCode::UserStuck,
@@ -74,6 +78,11 @@ impl Findings<'_> {
                 _ => "",
             };
             log.write(Level::Error, &format!("thresholds on metrics '{names}' have been crossed{early}"), &[]);
+        }
+        if !self.without_samples.is_empty() {
+            let names = self.without_samples.join(", ");
+            let text = format!("thresholds on metrics '{names}' were not judged: they have no sample");
+            log.write(Level::Error, &text, &[]);
         }
         for error in self.errors.into_iter().flatten() {
             log.write(Level::Error, &error.with_stack(), &EXCEPTION);

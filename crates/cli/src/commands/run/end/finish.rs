@@ -12,8 +12,9 @@ use metrics::threshold::{Moment, Verdict};
 use report::SummaryMode;
 use report::document::{self, MessageLogs};
 use report::limit::{AnswerCourse, RunLoad};
-use script::ScriptError;
+use report::timing_error::CheckedRequest;
 use script::log::Level;
+use script::{Program, ScriptError};
 use units::Bandwidth;
 
 use crate::commands::run::drive::generator_watch::GeneratorAccount;
@@ -103,6 +104,10 @@ impl Ending<'_> {
         let target = ran.samples.target.as_ref().and_then(TargetCpu::used);
         let load = RunLoad { course: ran.samples.course.clone(), ..load_of(&ran) };
         let judged = self.judge(&ran, results, &around).limited_by(results, target, &load);
+        let judged = match self.agents {
+            None => judged.timed(&ran.generator.health, results, &around),
+            Some(_) => judged,
+        };
         let are_shards_there = self.ship(&mut ran, &judged, results);
         let notes = self.notes(ran.generator.referee.as_ref(), results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
@@ -238,6 +243,7 @@ impl Ending<'_> {
             is_smoke: ran.is_smoke,
             clock_step_ms: ran.generator.clock_step_ms,
             unstamped: self.script.program.unstamped(),
+            checked: checked(&self.script.program),
             bias: ran.generator.referee.as_ref().and_then(referee::bias),
             is_target_here: self.script.program.is_target_here(),
             accept_late: self.flags.verdict.accept_late,
@@ -262,7 +268,13 @@ impl Ending<'_> {
 
     fn findings<'a>(&self, ran: &'a Ran, totals: &'a Totals) -> Findings<'a> {
         let Totals { results, verdict, teardown_error, messages } = totals;
+        let of_flags = |key: &str| {
+            let behind = |text: &str| text.trim().strip_prefix(key).is_some_and(|rest| rest.trim().starts_with(':'));
+            self.flags.verdict.thresholds.iter().any(|text| behind(text))
+        };
+        let counts = |key: &&str| self.flags.verdict.strict || of_flags(key);
         Findings {
+            without_samples: verdict.without_samples.iter().map(String::as_str).filter(counts).collect(),
             errors: [ran.lifecycle.setup_error.as_ref(), teardown_error.as_ref()],
             verdict,
             is_somebody_stuck: ran.is_somebody_stuck,
@@ -346,6 +358,16 @@ fn load_of(ran: &Ran) -> RunLoad {
         link_bps: [link.and_then(|link| link.download), link.and_then(|link| link.upload)].map(link_bps),
         course: AnswerCourse::default(),
     }
+}
+
+/// The requests of its users that were checked with the kernel's transmit stamps.
+fn checked(program: &Program) -> Vec<CheckedRequest> {
+    let departures = program.process_state::<wire::Departures>().found();
+    let of = |found: wire::Departure| CheckedRequest {
+        lag_ms: found.lag.as_secs_f64() * 1e3,
+        weight: f64::from(found.weight),
+    };
+    departures.into_iter().map(of).collect()
 }
 
 /// The series, and whether the run was steady where its plan is.

@@ -9,8 +9,10 @@ use engine::{Facts, Finding, Health, Severity};
 use journal::AgentsReport;
 use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
-use report::document::{self, Cause, Generator, Iterations, Pressure, RunLimit, WorkerFigures};
+use report::document::{self, Cause, Generator, Iterations, OneSided, Pressure, RunLimit, TimingError, WorkerFigures};
 use report::limit::{RunLoad, TargetUse, of_run};
+use report::one_sided::one_sided;
+use report::timing_error::{CheckedRequest, TimingFacts, timing_error};
 
 use crate::commands::run::facts::samples::{Samples, trend};
 use crate::process::machine::Meanwhile;
@@ -24,6 +26,8 @@ pub struct Circumstances {
     pub clock_step_ms: f64,
     /// Exchanges that the kernel did not stamp.
     pub unstamped: u64,
+    /// Requests that were checked with transmit stamps.
+    pub checked: Vec<CheckedRequest>,
     /// The medians of users and referee, in ms, where they are apart.
     pub bias: Option<(f64, f64)>,
     /// Whether the target is on this machine.
@@ -48,6 +52,8 @@ pub struct Judged {
     iterations: Iterations,
     accept_late: bool,
     limit: Option<RunLimit>,
+    timing_error: Option<TimingError>,
+    one_sided: Vec<OneSided>,
 }
 
 impl Judged {
@@ -66,6 +72,8 @@ impl Judged {
             iterations: Iterations { planned, ended: completed, dropped, interrupted },
             accept_late: around.accept_late,
             limit: None,
+            timing_error: None,
+            one_sided: Vec::new(),
         }
     }
 
@@ -73,7 +81,21 @@ impl Judged {
     #[must_use]
     pub fn limited_by(self, results: &Results, target: Option<TargetUse>, load: &RunLoad) -> Self {
         let limit = of_run(results, &self.kept(), target, load);
-        Judged { limit, ..self }
+        let judged = Judged { limit, ..self };
+        Judged { one_sided: one_sided(results, &judged.kept()), ..judged }
+    }
+
+    /// With how far response times are from the truth.
+    #[must_use]
+    pub fn timed(self, health: &Health, results: &Results, around: &Circumstances) -> Self {
+        let late = health.workers.iter().map(|worker| worker.lag_p99_ms).fold(0.0, f64::max);
+        let timing_error = timing_error(&TimingFacts {
+            checked: &around.checked,
+            requests: results.count("http_reqs"),
+            unstamped: around.unstamped,
+            loop_late_ms: late,
+        });
+        Judged { timing_error, ..self }
     }
 
     /// The verdict with its findings.
@@ -104,6 +126,8 @@ impl Judged {
             basis: self.judgement.basis.clone(),
             iterations: self.iterations,
             limit: self.limit.clone(),
+            timing_error: self.timing_error.clone(),
+            one_sided: self.one_sided.clone(),
         }
     }
 
@@ -342,8 +366,13 @@ mod tests {
     #[test]
     fn percentiles_of_thresholds_and_of_the_main_trend_are_judged() {
         let mut results = results(&[("http_req_duration", &[1.0; 30]), ("mine", &[1.0; 9]), ("http_reqs", &[30.0])]);
-        let threshold =
-            |label: &str| ThresholdResult { source: String::new(), label: label.to_owned(), left: 1.0, ok: true };
+        let threshold = |label: &str| ThresholdResult {
+            source: String::new(),
+            label: label.to_owned(),
+            left: 1.0,
+            ok: true,
+            has_samples: true,
+        };
         results.metrics[1].thresholds = vec![threshold("p(99)"), threshold("avg")];
         let found: Vec<String> = percentiles(&results, &TrendStat::defaults())
             .iter()
