@@ -167,7 +167,7 @@ pub struct ThresholdResult {
     pub left: f64,
     /// Whether it held. Without samples k6 takes what was not measured as 0, or as held.
     pub ok: bool,
-    /// Whether there was anything to judge.
+    /// Whether there was anything to judge. A Counter without samples is 0.
     pub has_samples: bool,
 }
 

@@ -20,9 +20,7 @@ const REQUESTS: &str = "import http from 'k6/http'
 #[test]
 fn each_run_says_how_far_its_response_times_are_from_the_truth() {
     let lab = Lab::with(REQUESTS);
-    let run = lab
-        .run(&["--serve", "--workers", "1", "--save", "r", "--web-export", "report.html", "-e", "BODY=1000"])
-        .code(0);
+    let run = lab.run(&["--serve", "--workers", "1", "--save", "r", "-e", "BODY=1000"]).code(0);
     let found = timing_error(&lab);
     let figure = |name: &str| found[name].as_f64().unwrap_or(f64::NAN);
     // From its beginning to its last byte on the wire a request takes some time.
@@ -31,7 +29,8 @@ fn each_run_says_how_far_its_response_times_are_from_the_truth() {
     assert!(figure("checkable_share") > 0.5, "small bodies are checked, too: {found}");
     let lines: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("  response times are right")).collect();
     assert!(lines.len() == 1 && lines[0].ends_with(" checked)"), "{}", run.stdout);
-    let page = lab.read("report.html");
+    lab.onrush(&["report", "r"]).code(0);
+    let page = lab.read("r/report.html");
     assert!(page.contains("Timing:") && page.contains("response times are right within"), "no line in the report");
 }
 

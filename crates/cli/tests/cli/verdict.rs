@@ -234,12 +234,13 @@ const WITHOUT_SAMPLES: &str = "import http from 'k6/http'
 #[test]
 fn a_threshold_without_a_sample_is_not_held_and_names_what_was_seen() {
     let lab = Lab::with(WITHOUT_SAMPLES);
-    let run = lab.run(&["--serve", "--web-export", "report.html", "--junit", "junit.xml"]).code(0);
+    let run = lab.run(&["--serve", "--save", "r", "--junit", "junit.xml"]).code(0);
     let run = run.prints("? 'p(95)<500' no sample; seen: name: login, search");
     run.prints("? 'rate<0.01' no sample; seen: name: login, search").prints("✓ 'p(95)<60000' p(95)=");
     let junit = lab.read("junit.xml");
     assert!(junit.contains("no sample was measured for it, so it was not judged"), "{junit}");
-    let page = lab.read("report.html");
+    lab.onrush(&["report", "r"]).code(0);
+    let page = lab.read("r/report.html");
     assert!(
         page.contains("1 threshold held, 2 had no sample") && page.contains("? no sample"),
         "no word in the report"

@@ -90,8 +90,8 @@ fn the_first_script_that_failed_gives_the_exit_code() {
         .prints("all 3 scripts: 2 failed")
         .prints("thresholds have been crossed (exit code 99)")
         .prints("the script aborted the test (exit code 108)")
-        .prints("1 of 1 thresholds held")
-        .prints("0 of 1 thresholds held")
+        .prints("1 threshold held")
+        .prints("1 of 1 threshold did not hold")
         .says("thresholds on metrics 'checks' have been crossed");
     assert_eq!(result(&lab, "r/crossed")["exit"]["code"], 99);
     // One that fails does not keep those after it from running.

@@ -106,7 +106,7 @@ impl Thresholds {
                 continue;
             }
             group.was_judged = true;
-            if sink.is_none() && !group.thresholds.is_empty() {
+            if sink.is_none() && group.thresholds.first().is_some_and(|(one, _)| one.kind != Kind::Counter) {
                 verdict.without_samples.push(group.key.clone());
             }
             let mut crossed = false;
@@ -152,7 +152,8 @@ fn untouched(expression: &Expression) -> ThresholdResult {
 
 fn judge_one(threshold: &Resolved, result: &mut ThresholdResult, sink: Option<(&Sink, f64)>, elapsed: Duration) {
     let Expression { aggregation, operator, limit, .. } = &threshold.expression;
-    result.has_samples = sink.is_some();
+    // What was counted never is known: it was not.
+    result.has_samples = sink.is_some() || threshold.kind == Kind::Counter;
     match sink {
         None if threshold.kind == Kind::Rate => (result.left, result.ok) = (0.0, true),
         _ => {
