@@ -183,7 +183,7 @@ fn what_to_doubt_is_said() {
     let html = page(&document);
     holds(
         &html,
-        "<li class=\"bad\"><strong>Failed:</strong>1 of 1 thresholds did not hold: http_req_duration: \
+        "<li class=\"bad\"><strong>Failed:</strong>1 of 1 threshold did not hold: http_req_duration: \
          p(95)&lt;100</li>",
     );
     holds(

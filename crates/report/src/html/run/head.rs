@@ -7,7 +7,7 @@ use units::show;
 use super::intervals::Intervals;
 use super::requests;
 use super::shown_run::{ShownRun, facts, plain};
-use crate::document::{Document, Finding, Judgement, Metric, OneSided, Trust, Value, change_lines};
+use crate::document::{Document, Finding, Judgement, Metric, OneSided, Steadiness, Trust, Value, change_lines};
 use crate::html::Text;
 use crate::html::chart::clock_text;
 use crate::text::was_never_answered;
@@ -103,18 +103,26 @@ fn speed(run: &ShownRun<'_>) -> Option<HeadLine> {
     let (median, p95) = (trend.percentile(50.0), trend.percentile(95.0));
     let mut text = format!("half of the {of} took at most {}, 95 % at most {}", run.time(median), run.time(p95));
     let seconds = run.intervals.trend(metric).p95;
-    if let Some((at, worst)) = highest(&seconds).filter(|_| seconds.iter().flatten().count() > 2) {
-        let usual = stats::median(seconds.iter().flatten().copied());
+    let usual = stats::median(seconds.iter().flatten().copied()).unwrap_or(f64::INFINITY);
+    let enough = seconds.iter().flatten().count() > 2;
+    if let Some((at, worst)) = highest(&seconds).filter(|(_, worst)| enough && is_finding(run.document, *worst, usual))
+    {
         let (when, worst) = (when(&run.intervals, at), run.time(worst));
-        let _ = match usual {
-            Some(usual) => write!(text, "; slowest at {when}: p95 {worst}, usually {}", run.time(usual)),
-            None => write!(text, "; slowest at {when}: p95 {worst}"),
-        };
+        let _ = write!(text, "; slowest at {when}: p95 {worst}, usually {}", run.time(usual));
     }
     if let Some((request, p95)) = requests::slowest(run).filter(|_| metric.name == "http_req_duration") {
         let _ = write!(text, "; slowest request: {request}, p95 {}", run.time(p95));
     }
     Some(HeadLine { class: "", head: "Speed:", text })
+}
+
+/// A second that was so many times as slow as usual is no noise, however steady the rest is.
+const SLOW: f64 = 3.0;
+
+/// Whether the slowest second is more than the noise of a steady run, one of whose seconds is always the slowest.
+fn is_finding(document: &Document, worst: f64, usual: f64) -> bool {
+    let has_changed = |found: &Steadiness| found.stretches.len() > 1 || found.drift.is_some();
+    worst >= SLOW * usual || document.steadiness.as_ref().is_none_or(has_changed)
 }
 
 /// Warm-up, changes and drift, or that there were none.

@@ -173,6 +173,8 @@ pub(super) fn errors_over_time(run: &ShownRun<'_>) -> String {
     if blocks.is_empty() {
         return String::new();
     }
+    // As a point of its own the rest of a second is a rate that never was.
+    let is_rest = matches!(blocks.lengths_s[..], [.., before, last] if last < before / 2.0);
     let mut lines = Vec::new();
     let kinds = sums(requests, RequestRow::failure);
     let kinds = kinds.into_iter().filter_map(|(kind, sum)| Some((kind?, sum)));
@@ -182,14 +184,27 @@ pub(super) fn errors_over_time(run: &ShownRun<'_>) -> String {
             let by_block = blocks.row(row).into_iter().map(|coarse| coarse.values().sum::<u64>());
             counts.iter_mut().zip(by_block).for_each(|(count, more)| *count += more);
         }
-        let rates = counts.iter().zip(&blocks.lengths_s).map(|(count, length)| Some(*count as f64 / length.max(1e-3)));
+        let mut lengths = blocks.lengths_s.clone();
+        if let ([.., before, last], [.., count, rest]) = (&mut lengths[..], &mut counts[..])
+            && is_rest
+        {
+            (*before, *count) = (*before + *last, *count + *rest);
+            (lengths.pop(), counts.pop());
+        }
+        let rates = counts.iter().zip(&lengths).map(|(count, length)| Some(*count as f64 / length.max(1e-3)));
         lines.push(ChartLine::new(name, rates.collect()));
     }
     for (line, colour) in lines.iter_mut().zip([4, 3, 1, 6, 5, 7]) {
         line.colour = Some(colour);
     }
-    let times: Vec<(f64, f64)> =
+    let mut times: Vec<(f64, f64)> =
         blocks.starts_s.iter().zip(&blocks.lengths_s).map(|(start, length)| (*start, start + length)).collect();
+    if let [.., before, last] = &mut times[..]
+        && is_rest
+    {
+        before.1 = last.1;
+        times.pop();
+    }
     let shaded = &run.unsteady;
     let (title, unit, limits) = ("Errors by kind", Unit::PerSecond, Vec::new());
     let is_logarithmic = false;
