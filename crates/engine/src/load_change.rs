@@ -3,7 +3,8 @@
 //!
 //! A change replaces the rest of a scenario's plan by a constant, to the plan's end. It holds from a moment a little
 //! ahead, so that all workers know of it when it comes. Scenarios of a fixed number of iterations have nothing to
-//! change.
+//! change. In a fleet each agent follows the same changed plan of the whole test from the same moment of it, and its
+//! share of users and starts follows from its segment as before.
 
 mod as_run;
 mod control;
@@ -11,6 +12,8 @@ mod control;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::pacer::{Arrivals, Ramp, Rate};
 
@@ -21,7 +24,7 @@ pub(crate) use control::{ControlledScenario, LoadControl};
 pub(crate) const CHANGE_LEAD: Duration = Duration::from_millis(100);
 
 /// What a client wants changed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadWish {
     /// Of which scenario; none: of the only one that has it.
     pub scenario: Option<String>,
@@ -43,7 +46,7 @@ impl LoadWish {
 }
 
 /// The way that a change came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChangedBy {
     /// The REST API.
     Rest,
@@ -62,7 +65,7 @@ impl ChangedBy {
 }
 
 /// What a change is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Quantity {
     /// Virtual users of the scenario.
     Users,
@@ -84,7 +87,7 @@ impl Quantity {
 }
 
 /// A change that took place.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadChange {
     /// From when on it holds, after the start of the scenarios.
     pub at: Duration,
@@ -130,6 +133,15 @@ pub(crate) enum LivePlan {
 }
 
 impl LivePlan {
+    /// Users that it has at most.
+    pub(crate) fn users(&self) -> u64 {
+        match self {
+            LivePlan::Fixed => 0,
+            LivePlan::Users { ramp, .. } => ramp.peak(),
+            LivePlan::Starts { most, .. } => *most,
+        }
+    }
+
     pub(crate) fn is_changed(&self) -> bool {
         match self {
             LivePlan::Fixed => false,

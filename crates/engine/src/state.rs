@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::health::ArrivalCounts;
-use crate::load_change::{ControlledScenario, LivePlan, LoadChange, LoadControl, LoadWish};
+use crate::load_change::{CHANGE_LEAD, ControlledScenario, LivePlan, LoadChange, LoadControl, LoadWish};
 use crate::scenario::ScenarioInfo;
 use crate::segment::Stripes;
 
@@ -120,6 +120,7 @@ impl RunState {
             executor: facts.executor,
             start_time: facts.start_time,
             stripes: facts.stripes.clone(),
+            planned_users: facts.live.users(),
             plan: watch::Sender::new(facts.live.clone()),
         };
         let load = LoadControl::new(scenarios.iter().map(controlled).collect());
@@ -230,9 +231,18 @@ impl RunState {
     /// Changes the load at this time of the run's clock, or says why not. What is refused changes nothing.
     pub fn change_load(&self, wish: &LoadWish, now: Duration) -> Result<Vec<LoadChange>, String> {
         match self.started().filter(|started| *started <= now) {
-            Some(started) => self.load.change(wish, now - started),
+            Some(started) => self.load.change(wish, now - started + CHANGE_LEAD, 1),
             None => Err(String::from("the load cannot change yet: the scenarios have not begun")),
         }
+    }
+
+    /// Changes the load from a moment on, so long after the start of the scenarios, of a test that so many instances
+    /// run.
+    ///
+    /// Each of them takes the same change over. One that does so after the moment has made its starts by the old plan
+    /// until then; starts are numbered, so that the number of all starts at the end is that of the changed plan.
+    pub fn change_load_from(&self, wish: &LoadWish, at: Duration, instances: u32) -> Result<Vec<LoadChange>, String> {
+        self.load.change(wish, at, instances)
     }
 
     /// All changes of the load so far, in order.

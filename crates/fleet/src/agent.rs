@@ -82,6 +82,13 @@ pub enum AgentEvent {
         /// So many have not.
         missing: u64,
     },
+    /// The load changes, as the program writes it; the number is told when the change is followed.
+    Change {
+        /// Which change, from 1 on.
+        number: u64,
+        /// From when on, and to what.
+        content: Vec<u8>,
+    },
     /// The test ends early.
     Stop(Vec<u8>),
     /// It cannot take part, and why.
@@ -101,6 +108,8 @@ struct Progress {
     late: Option<Ns>,
     /// Users that wait at meetings.
     arrivals: Vec<Arrival>,
+    /// Changes of the load that it follows, and how late it heard of each.
+    changes: Vec<(u64, Ns)>,
     outcome: Option<Vec<u8>>,
     refusal: Option<(String, u8)>,
 }
@@ -114,6 +123,8 @@ pub struct Agent {
     archive: (u64, u64),
     progress: Progress,
     start: Option<Ns>,
+    /// The last change of the load that was passed on.
+    change: u64,
     is_stopped: bool,
     /// Frames that are closed.
     closed: u64,
@@ -136,6 +147,7 @@ impl Agent {
             archive: (0, 0),
             progress: Progress::default(),
             start: None,
+            change: 0,
             is_stopped: false,
             closed: 0,
             sent: 0,
@@ -209,6 +221,13 @@ impl Agent {
                 self.progress.arrivals.retain(|arrival| arrival.meeting != meeting);
                 self.events.push_back(AgentEvent::Meet { meeting, at, came, missing });
             }
+            Order::Change { number, content } => {
+                // Those between are on their way again, if there are some: it has been away.
+                if number == self.change + 1 {
+                    self.change = number;
+                    self.events.push_back(AgentEvent::Change { number, content });
+                }
+            }
             Order::Stop { cause } => {
                 if !std::mem::replace(&mut self.is_stopped, true) {
                     self.events.push_back(AgentEvent::Stop(cause));
@@ -246,6 +265,12 @@ impl Agent {
     pub fn arrives(&mut self, arrival: Arrival) {
         self.progress.arrivals.push(arrival.clone());
         self.say(Report::Arrives(arrival));
+    }
+
+    /// It follows a change of the load, of which it heard so long after the moment from which it holds.
+    pub fn changed(&mut self, number: u64, late: Ns) {
+        self.progress.changes.push((number, late));
+        self.say(Report::Changed { number, late });
     }
 
     /// The next frame is kept and may be sent.
@@ -300,12 +325,13 @@ impl Agent {
         if self.archive.0 < self.archive.1 {
             self.reports.push_back(Report::Wants { offset: self.archive.0 });
         }
-        let Progress { users, has_setup, late, refusal, arrivals, .. } = self.progress.clone();
+        let Progress { users, has_setup, late, refusal, arrivals, changes, .. } = self.progress.clone();
         self.reports.extend(refusal.map(|(why, code)| Report::Refused { why, code }));
         self.reports.extend(users.map(|users| Report::Prepared { users }));
         self.reports.extend(has_setup.then_some(Report::HasSetup));
         self.reports.extend(late.map(|late| Report::Started { late }));
         self.reports.extend(arrivals.into_iter().map(Report::Arrives));
+        self.reports.extend(changes.into_iter().map(|(number, late)| Report::Changed { number, late }));
     }
 
     fn piece(&mut self, offset: u64, content: Vec<u8>) {

@@ -10,7 +10,7 @@ use crate::token::Secret;
 
 /// Of the messages below. Another number is refused by name; so is another version of the program, because both sides
 /// must read a script alike.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// Which run a message belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -125,6 +125,13 @@ pub enum Report {
     },
     /// A virtual user has come to a meeting, which begins for all at one instant.
     Arrives(Arrival),
+    /// It follows a change of the load.
+    Changed {
+        /// Which change, from 1 on.
+        number: u64,
+        /// It heard of it so long after the moment from which it holds.
+        late: Ns,
+    },
     /// Something for the log.
     Said {
         /// As the program numbers levels.
@@ -208,6 +215,14 @@ pub enum Order {
         came: u64,
         /// So many have not.
         missing: u64,
+    },
+    /// The load changes.
+    Change {
+        /// Which change, from 1 on.
+        number: u64,
+        /// From when on, and to what, as the program writes it.
+        #[serde(with = "serde_bytes")]
+        content: Vec<u8>,
     },
     /// The test ends early.
     Stop {

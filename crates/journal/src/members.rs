@@ -112,7 +112,7 @@ impl Members {
         }
         match Record::read(&interval)? {
             Record::Interval(entry) => self.add(index, number, entry),
-            Record::End(_) => Err(String::from("it is the end of a journal")),
+            _ => Err(String::from("it is no interval of a journal")),
         }
     }
 
@@ -171,6 +171,11 @@ impl Members {
         let member = self.of(index);
         member.lost = None;
         member.silences.push(what);
+    }
+
+    /// The result says this of it.
+    pub fn note(&mut self, index: u32, what: String) {
+        self.of(index).silences.push(what);
     }
 
     /// How all of them ended.

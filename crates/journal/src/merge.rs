@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::scenario::Scenarios;
+use engine::{LoadChange, load_change};
 use metrics::results::{MetricResult, Results};
 use metrics::threshold::Moment;
 use metrics::{Aggregate, Registry, ShardReader, Snapshot, ThresholdSpecs, Thresholds};
@@ -33,6 +34,8 @@ pub struct MergedTest {
     pub duration: Duration,
     /// Whether a threshold does not hold.
     pub is_crossed: bool,
+    /// What clients changed of the load.
+    pub load_changes: Vec<LoadChange>,
 }
 
 /// What a journal of a run in one process comes to, and what of it is damaged.
@@ -57,7 +60,7 @@ pub fn rebuild(head: JournalHead, mut journal: JournalReader) -> Result<(MergedT
         }
     };
     let load = merge.timeline.load();
-    let test = merge.finish(head, load, reached).map(|test| (test, damage));
+    let test = merge.finish(head, load, reached, journal.changes().to_vec()).map(|test| (test, damage));
     test.ok_or_else(|| journal.problem("it has no interval: the run was over before its first second was".to_owned()))
 }
 
@@ -114,10 +117,17 @@ impl Merge {
     }
 
     /// All of it; none where there was no interval.
-    pub(crate) fn finish(self, head: JournalHead, load: Duration, duration: Duration) -> Option<MergedTest> {
+    pub(crate) fn finish(
+        self,
+        head: JournalHead,
+        load: Duration,
+        duration: Duration,
+        load_changes: Vec<LoadChange>,
+    ) -> Option<MergedTest> {
         let mut aggregate = self.aggregate?;
         let is_crossed = !aggregate.judge(load, Moment::End).crossed.is_empty();
         let planned = head.options.get("scenarios").and_then(|scenarios| Scenarios::from_json(scenarios).ok());
+        let planned = planned.map(|planned| load_change::as_run(&planned, &load_changes));
         Some(MergedTest {
             stats: report::trend_stats_of(&head.options).unwrap_or_else(TrendStat::defaults),
             results: aggregate.results(load, false),
@@ -126,6 +136,7 @@ impl Merge {
             head,
             duration,
             is_crossed,
+            load_changes,
         })
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Tick;
+use engine::{LoadChange, Tick};
 use metrics::Registry;
 
 use crate::frames;
@@ -41,6 +41,8 @@ pub struct PartJournal {
     bytes: u64,
     /// Seconds that are closed.
     closed: u64,
+    /// Changes of the load that it has.
+    changes: usize,
     /// Until when there are intervals, from the start on.
     reached: Duration,
 }
@@ -62,7 +64,7 @@ impl PartJournal {
         }
         let journal = Journal::begin(dir, &head, registry, secrets);
         let bytes = std::fs::metadata(&path).map_or(0, |found| found.len());
-        PartJournal { journal, start: Duration::ZERO, bytes, closed: 0, reached: Duration::ZERO }
+        PartJournal { journal, start: Duration::ZERO, bytes, closed: 0, changes: 0, reached: Duration::ZERO }
     }
 
     /// The scenarios start at this time of the run's clock.
@@ -93,6 +95,14 @@ impl PartJournal {
         self.bytes += frames::HEAD_BYTES as u64 + interval.len() as u64;
         (self.closed, self.reached) = (number, end);
         ClosedSecond { skipped, interval, at, problem }
+    }
+
+    /// Adds what clients have changed of the load by now.
+    pub fn keep_changes(&mut self, all: &[LoadChange]) {
+        for change in all.iter().skip(self.changes) {
+            self.bytes += (frames::HEAD_BYTES + self.journal.change(change)) as u64;
+        }
+        self.changes = all.len();
     }
 
     /// Adds how the part ended, as it is sent.

@@ -133,6 +133,7 @@ impl OpenPart {
                 Ok(end) => self.close(end),
                 Err(why) => self.lost = Some(self.journal.damage(&why)),
             },
+            Ok(Some(Record::Change(_))) => unreachable!("bug: the reader keeps changes"),
             Ok(None) => self.lost = Some(format!("its journal ends early, after second {}", self.number)),
             Err(damage) => self.lost = Some(damage),
         }
@@ -173,12 +174,15 @@ fn finish(
         if !agents.has_lost() { ends } else { ends.max(reached) }
     };
     let (load, duration) = (latest(|part| part.loaded_until), latest(|part| part.ended));
+    // All agents follow the same changes; one that ended early may lack the last.
+    let changes = parts.iter().map(|part| part.journal.changes()).max_by_key(|changes| changes.len());
+    let changes = changes.unwrap_or_default().to_vec();
     let mut head = parts.swap_remove(0).head;
     // The test is whole again.
     if let Some(options) = head.options.as_object_mut() {
         options.retain(|name, _| !name.starts_with("executionSegment"));
     }
-    let test = merge.finish(head, load, duration);
+    let test = merge.finish(head, load, duration, changes);
     let test = test.ok_or_else(|| format!("{}: no journal has an interval: the test ended early", whose.join(", ")))?;
     let health = health(&members, duration);
     Ok(MergedParts { test, members, agents, health })

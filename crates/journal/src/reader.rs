@@ -1,8 +1,12 @@
 //! Reads a journal: its head at once, then record by record. A damaged frame ends the reading, and is told.
+//!
+//! Changes of the load are kept aside: who reads measures need not know of them.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Take};
 use std::path::{Path, PathBuf};
+
+use engine::LoadChange;
 
 use crate::frames;
 use crate::record::{ENDED_NAME, FILE_NAME, JournalEntry, JournalHead, KIND, Record, SCHEMA};
@@ -13,6 +17,8 @@ pub struct JournalReader {
     file: BufReader<Take<File>>,
     /// How many records were read.
     records: u64,
+    /// Those of them that change the load.
+    changes: Vec<LoadChange>,
 }
 
 impl JournalReader {
@@ -39,7 +45,7 @@ impl JournalReader {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
         };
-        let mut reader = JournalReader { path, file: BufReader::new(file), records: 0 };
+        let mut reader = JournalReader { path, file: BufReader::new(file), records: 0, changes: Vec::new() };
         let first = match frames::read(&mut reader.file) {
             Ok(None) => {
                 return Err(reader.problem(String::from("it is empty: the run ended before it had written anything")));
@@ -67,10 +73,23 @@ impl JournalReader {
         frames::read(&mut self.file).map_err(|what| self.damage(&what))
     }
 
-    /// The same as a record.
+    /// The same as a record of what was measured; changes of the load are kept.
     pub(crate) fn next_record(&mut self) -> Result<Option<Record>, String> {
-        let frame = self.next_frame()?;
-        frame.map(|frame| Record::read(&frame)).transpose().map_err(|what| self.damage(&what))
+        loop {
+            let frame = self.next_frame()?;
+            match frame.map(|frame| Record::read(&frame)).transpose().map_err(|what| self.damage(&what))? {
+                Some(Record::Change(change)) => {
+                    self.records -= 1;
+                    self.changes.push(change);
+                }
+                record => return Ok(record),
+            }
+        }
+    }
+
+    /// What clients changed of the load, as far as it was read.
+    pub fn changes(&self) -> &[LoadChange] {
+        &self.changes
     }
 
     /// The same of a journal that is no agent's, and has no end.
@@ -78,7 +97,7 @@ impl JournalReader {
         match self.next_record()? {
             None => Ok(None),
             Some(Record::Interval(entry)) => Ok(Some(entry)),
-            Some(Record::End(_)) => Err(self.damage("it ends as that of an agent does")),
+            Some(_) => Err(self.damage("it ends as that of an agent does")),
         }
     }
 

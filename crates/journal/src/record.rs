@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use engine::LoadChange;
 use metrics::Shard;
 use report::document::Environment;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub(crate) const ENDED_NAME: &str = "fleet.frames";
 pub const KIND: &str = "onrush-journal";
 
 /// Version of the frames: another number is refused.
-pub const SCHEMA: u64 = 5;
+pub const SCHEMA: u64 = 6;
 
 /// The first frame: what of a result is known when the run begins.
 #[derive(Debug, Serialize, Deserialize)]
@@ -75,6 +76,8 @@ pub enum Record {
     Interval(JournalEntry),
     /// How an agent's part ended, as `PartEnd` is sent: the last frame.
     End(#[serde(with = "serde_bytes")] Vec<u8>),
+    /// What a client changed of the load, before the interval in which it was.
+    Change(LoadChange),
 }
 
 /// An interval, and what came in during it.

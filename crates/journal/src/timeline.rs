@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use engine::health::WorkerHealth;
 use engine::scenario::Scenario;
-use engine::{Health, Tick};
+use engine::{Health, LoadChange, Tick};
 use metrics::builtin;
 use metrics::results::TrendValue;
 use metrics::{Blocks, ErrorKind, Registry, RequestBlocks, Seconds, ShardReader, Snapshot};
@@ -75,6 +75,8 @@ pub struct Timeline {
     fared: Vec<Option<Fared>>,
     /// What intervals are left to as they close.
     journal: Option<Journal>,
+    /// Changes of the load that the journal has.
+    kept_changes: usize,
     /// When the run's clock started.
     began: Duration,
     /// Up to where there are intervals, by the run's clock.
@@ -104,6 +106,7 @@ impl Timeline {
             requests: is_kept.then(RequestBlocks::default),
             fared: Vec::new(),
             journal: None,
+            kept_changes: 0,
             began: Duration::ZERO,
             reached: Duration::ZERO,
             scenarios: Default::default(),
@@ -118,6 +121,15 @@ impl Timeline {
     /// Leaves each interval from now on to a journal, as long as that has all of it.
     pub fn keep(&mut self, journal: Journal) {
         self.journal = Some(journal);
+    }
+
+    /// Leaves what clients have changed of the load by now to the journal.
+    pub fn keep_changes(&mut self, all: &[LoadChange]) {
+        let Some(journal) = &mut self.journal else { return };
+        for change in all.iter().skip(self.kept_changes) {
+            journal.change(change);
+        }
+        self.kept_changes = all.len();
     }
 
     /// Why the journal is not written, said once.

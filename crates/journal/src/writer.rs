@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::LoadChange;
 use metrics::{Registry, Shard, ShardWriter, Snapshot};
 use serde_json::Value;
 
@@ -72,6 +73,11 @@ impl Journal {
     /// Adds how the part ended.
     pub fn end(&mut self, end: Vec<u8>) {
         self.append(&Record::End(end));
+    }
+
+    /// Adds a change of the load; how many bytes it has.
+    pub fn change(&mut self, change: &LoadChange) -> usize {
+        self.append(&Record::Change(change.clone())).len()
     }
 
     fn append(&mut self, record: &Record) -> Vec<u8> {

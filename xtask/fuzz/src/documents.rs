@@ -4,7 +4,7 @@
 
 use engine::segment::{Segment, Sequence, Stripes};
 use fleet::{Order, Report, Token, message};
-use journal::{EndedLoad, PartEnd};
+use journal::{EndedLoad, LoadOrder, PartEnd};
 use metrics::SystemTags;
 use report::compare::{Condition, Wanted};
 use report::matrix::{Matrix, figures, plan, server_stats};
@@ -170,7 +170,7 @@ fn fleet_message(input: &[u8]) -> Result<(), String> {
     }
     round::<Report>(input)?;
     round::<Order>(input)?;
-    let _ = (PartEnd::read(input), EndedLoad::read(input), Token::parse(&text(input)));
+    let _ = (PartEnd::read(input), EndedLoad::read(input), LoadOrder::read(input), Token::parse(&text(input)));
     Ok(())
 }
 

@@ -109,6 +109,7 @@ impl Crowd {
         while let Some(frame) = journal.next_frame()? {
             match Record::read(&frame)? {
                 Record::End(outcome) => end = Some(outcome),
+                Record::Change(_) => {}
                 Record::Interval(_) => {
                     let second = AgentSecond { live: live.clone(), interval: frame };
                     seconds.push(AgentFrame::Second(second).to_bytes());

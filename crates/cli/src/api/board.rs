@@ -3,6 +3,7 @@
 //! The run writes once a second what clients may read; clients leave wishes, which the run hears while it waits. A stop
 //! and a change of the load need nobody who listens: they reach the workers by themselves.
 
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::clock::{Clock, Origin, RealClock};
@@ -34,6 +35,14 @@ pub enum Stage {
 /// Whether what was wished for was done, or why not.
 pub type Reply = oneshot::Sender<Result<(), String>>;
 
+/// Another load that a client wants of a test whose workers are agents.
+pub struct LoadRequest {
+    /// What is wanted.
+    pub wish: LoadWish,
+    /// What came of it.
+    pub reply: oneshot::Sender<Result<Vec<LoadChange>, String>>,
+}
+
 /// What a client wants of a run that has not begun, or that has ended and lingers.
 pub enum Wish {
     /// Call `setup()`.
@@ -59,8 +68,8 @@ pub struct Seen {
     pub state: Option<Arc<RunState>>,
     /// Where the run's time starts.
     pub origin: Option<Origin>,
-    /// Why the load cannot change while this test runs, where it cannot.
-    pub fixed_load: Option<&'static str>,
+    /// Who changes the load, where the workers are agents.
+    pub agents: Option<Sender<LoadRequest>>,
     /// File descriptors that a user needs.
     pub descriptors_per_vu: u64,
     /// Users it will have at most.
@@ -121,22 +130,43 @@ impl Board {
     }
 
     /// Changes the load of the run.
-    pub(super) fn change_load(&self, wish: &LoadWish) -> Result<Vec<LoadChange>, String> {
+    pub(super) async fn change_load(&self, wish: &LoadWish) -> Result<Vec<LoadChange>, String> {
+        let answer = match self.agents()? {
+            Some(agents) => ask_agents(&agents, wish.clone()).await,
+            None => self.change_load_here(wish),
+        };
         let mut seen = self.seen();
-        if let Some(why) = seen.fixed_load {
-            return Err(why.to_owned());
+        if answer.is_ok() {
+            seen.max_vus = seen.max_vus.max(wish.users.max(wish.most).unwrap_or(0));
         }
+        answer
+    }
+
+    /// Who changes the load, where it is not this process; why it cannot change now, where it cannot.
+    fn agents(&self) -> Result<Option<Sender<LoadRequest>>, String> {
+        let seen = self.seen();
+        match (&seen.state, seen.stage) {
+            (None, _) => Err(String::from("the load cannot change yet: the scenarios have not begun")),
+            (_, stage) if stage > Stage::Running => Err(String::from("the test has ended: there is nothing to change")),
+            _ => Ok(seen.agents.clone()),
+        }
+    }
+
+    fn change_load_here(&self, wish: &LoadWish) -> Result<Vec<LoadChange>, String> {
+        let seen = self.seen();
         let (Some(state), Some(origin)) = (&seen.state, seen.origin) else {
             return Err(String::from("the load cannot change yet: the scenarios have not begun"));
         };
-        if seen.stage > Stage::Running {
-            return Err(String::from("the test has ended: there is nothing to change"));
-        }
         let users = wish.users.max(wish.most).unwrap_or(0);
         descriptors::check(users, seen.descriptors_per_vu).map_err(|failure| failure.message)?;
-        let changes = state.change_load(wish, RealClock::new(origin).now())?;
-        seen.max_vus = seen.max_vus.max(users);
-        Ok(changes)
+        state.change_load(wish, RealClock::new(origin).now())
+    }
+
+    /// For a run whose workers are agents: what clients want of the load comes here.
+    pub fn load_requests(&self) -> Receiver<LoadRequest> {
+        let (sender, requests) = channel();
+        self.seen().agents = Some(sender);
+        requests
     }
 
     pub(super) fn set_paused(&self, paused: bool) -> Result<(), String> {
@@ -158,4 +188,11 @@ impl Board {
         let mut heard = self.heard.lock().await;
         heard.recv().await.expect("the board has a sender of its own")
     }
+}
+
+async fn ask_agents(agents: &Sender<LoadRequest>, wish: LoadWish) -> Result<Vec<LoadChange>, String> {
+    let ended = || String::from("the test has ended: there is nothing to change");
+    let (reply, answer) = oneshot::channel();
+    agents.send(LoadRequest { wish, reply }).map_err(|_| ended())?;
+    answer.await.unwrap_or_else(|_| Err(ended()))
 }

@@ -20,7 +20,7 @@ use server::app::{Answering, App, AppRequest};
 use server::respond::{Body, Response};
 use server::{Server, ServerConfig};
 
-pub use board::{Board, Stage, Wish};
+pub use board::{Board, LoadRequest, Stage, Wish};
 pub use wish::SCALE;
 
 use crate::called_as;
@@ -134,7 +134,7 @@ async fn change(board: &Board, body: &[u8]) -> Response {
     };
     let changes = match wish.is_empty() {
         true => Vec::new(),
-        false => match board.change_load(&wish) {
+        false => match board.change_load(&wish).await {
             Ok(changes) => changes,
             Err(why) => return refused(400, "Config update error", &why),
         },

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod scale;
+mod scale_agents;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

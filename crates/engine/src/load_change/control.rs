@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::{CHANGE_LEAD, LivePlan, LoadChange, LoadWish, Quantity};
+use super::{LivePlan, LoadChange, LoadWish, Quantity};
 use crate::pacer::{Arrivals, Ramp, Rate};
 use crate::scenario::MOST_USERS;
 use crate::segment::Stripes;
@@ -32,6 +32,8 @@ pub(crate) struct ControlledScenario {
     /// After the start of the run.
     pub(crate) start_time: Duration,
     pub(crate) stripes: Stripes,
+    /// Users that the plan has at most before any change.
+    pub(crate) planned_users: u64,
     pub(crate) plan: watch::Sender<LivePlan>,
 }
 
@@ -41,6 +43,7 @@ struct ChangeRequest<'a> {
     wish: &'a LoadWish,
     at: Duration,
     since: Duration,
+    instances: u32,
     place: String,
 }
 
@@ -49,13 +52,14 @@ impl LoadControl {
         LoadControl { scenarios, changes: Mutex::default() }
     }
 
-    /// Changes the load so long after the start of the scenarios, or says why not. What is refused changes nothing.
-    pub(crate) fn change(&self, wish: &LoadWish, elapsed: Duration) -> Result<Vec<LoadChange>, String> {
+    /// Changes the load from so long after the start of the scenarios on, or says why not. What is refused changes
+    /// nothing. `instances`: so many run this test, each a segment of it.
+    pub(crate) fn change(&self, wish: &LoadWish, at: Duration, instances: u32) -> Result<Vec<LoadChange>, String> {
         let mut all = self.changes();
         let scenario = self.meant(wish)?;
-        let at = (elapsed + CHANGE_LEAD).max(scenario.start_time);
+        let at = at.max(scenario.start_time);
         let place = format!("scenario '{}' ({})", scenario.name, scenario.executor);
-        let request = ChangeRequest { scenario, wish, at, since: at - scenario.start_time, place };
+        let request = ChangeRequest { scenario, wish, at, since: at - scenario.start_time, instances, place };
         let (plan, changes) = request.plan()?;
         scenario.plan.send_replace(plan);
         all.extend(changes.iter().cloned());
@@ -152,6 +156,7 @@ impl ChangeRequest<'_> {
         let Some(users) = wish.users else {
             return Ok((LivePlan::Users { ramp: Arc::clone(ramp), most, is_changed }, Vec::new()));
         };
+        self.check_instances()?;
         let ramp = Arc::new(ramp.with_number_from(self.since, users));
         let change = self.change(Quantity::Users, now as f64, users as f64);
         Ok((LivePlan::Users { ramp, most, is_changed: true }, vec![change]))
@@ -167,6 +172,9 @@ impl ChangeRequest<'_> {
         let wanted = wish.most.unwrap_or(most);
         if wanted < most {
             return Err(format!("{place}: found {wanted} users at most, expected {most} or more: users stay"));
+        }
+        if wanted > most {
+            self.check_instances()?;
         }
         let mut changes = Vec::new();
         changes.extend((wanted > most).then(|| self.change(Quantity::MostUsers, most as f64, wanted as f64)));
@@ -188,6 +196,20 @@ impl ChangeRequest<'_> {
     fn check_time(&self, end: Duration) -> Result<(), String> {
         let is_over = self.since >= end;
         if is_over { Err(format!("{} has ended: there is nothing to change", self.place)) } else { Ok(()) }
+    }
+
+    /// An instance whose part of a scenario is empty does not run it: users who come later have no place there.
+    fn check_instances(&self) -> Result<(), String> {
+        let (instances, planned) = (u64::from(self.instances), self.scenario.planned_users);
+        if planned >= instances {
+            return Ok(());
+        }
+        let have = units::show::counted(usize::try_from(planned).unwrap_or(usize::MAX), "virtual user");
+        Err(format!(
+            "{}: found {have} in its plan for {instances} agents, expected one for each at least: an agent without a \
+             user of the scenario cannot get one later",
+            self.place
+        ))
     }
 
     fn change(&self, quantity: Quantity, from: f64, to: f64) -> LoadChange {

@@ -60,6 +60,22 @@ pub enum Event {
         /// So long after the instant, by its own clock.
         late: Ns,
     },
+    /// A change of the load goes to all agents: to be written down by a caller whose test is to outlive it.
+    Ordered {
+        /// Which, from 1 on.
+        number: u64,
+        /// As the program wrote it.
+        content: Vec<u8>,
+    },
+    /// An agent follows a change of the load.
+    Changed {
+        /// Which agent it is.
+        index: u32,
+        /// Which change, from 1 on.
+        number: u64,
+        /// It heard of it so long after the moment from which it holds.
+        late: Ns,
+    },
     /// The next frame of an agent.
     Frame {
         /// Whose.

@@ -8,6 +8,7 @@
 //! Whatever a connection does, an agent that comes back in the same life says again how far it is, and gets what it has
 //! missed; so every report may come twice, and none is counted twice.
 
+mod changes;
 mod event;
 mod frames;
 mod losses;
@@ -54,6 +55,17 @@ pub struct Setup {
     pub epoch: Ns,
 }
 
+/// What another coordinator has written down of a test that it had begun.
+#[derive(Clone, Debug, Default)]
+pub struct BegunTest {
+    /// What `setup()` had returned.
+    pub data: Option<String>,
+    /// When the scenarios began.
+    pub started: Ns,
+    /// Changes of the load, in order.
+    pub changes: Vec<Vec<u8>>,
+}
+
 /// How far the test is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -83,6 +95,8 @@ pub struct Coordinator {
     closed: u64,
     began: Ns,
     meetings: Meetings,
+    /// Of the load, in order, as the program has written them.
+    changes: Vec<Vec<u8>>,
     end: TestEnd,
     /// Since when messages cannot be read or written.
     outage_since: Option<Ns>,
@@ -120,6 +134,7 @@ impl Coordinator {
             closed: 0,
             began: now,
             meetings: Meetings::default(),
+            changes: Vec::new(),
             end: TestEnd::default(),
             outage_since: None,
             apart: 0,
@@ -128,12 +143,13 @@ impl Coordinator {
         }
     }
 
-    /// One that goes on where another was killed: the scenarios began at `started`, with what `setup()` had returned.
-    /// It gets every frame anew from its agents.
-    pub fn resumed(setup: Setup, read_archive: ReadArchive, data: Option<String>, started: Ns, now: Ns) -> Coordinator {
+    /// One that goes on where another was killed, with what that has written down. It gets every frame anew from its
+    /// agents.
+    pub fn resumed(setup: Setup, read_archive: ReadArchive, begun: BegunTest, now: Ns) -> Coordinator {
         let mut resumed = Coordinator::new(setup, read_archive, now);
-        resumed.data = Some(data);
-        resumed.phase = Phase::Running(started);
+        resumed.data = Some(begun.data);
+        resumed.phase = Phase::Running(begun.started);
+        resumed.changes = begun.changes;
         resumed
     }
 
@@ -194,6 +210,7 @@ impl Coordinator {
             Report::Started { late } => self.started(index, late),
             Report::Frame { number, content } => self.frame(index, number, content, now),
             Report::Arrives(arrival) => self.arrives(index, arrival, now),
+            Report::Changed { number, late } => self.changed(index, number, late),
             Report::Said { level, text } => self.outbox.tell(Event::Said { index, level, text }),
             Report::Ended { frames, outcome } => self.ended(index, frames, outcome, now),
         }

@@ -51,6 +51,8 @@ pub struct Seat {
     pub sights: Sights,
     /// How its clock is being sighted.
     pub pinging: Pinging,
+    /// The last change of the load that it follows.
+    pub changes: u64,
     /// What it brings.
     pub frames: FrameQueue,
     /// When the last frame came.
@@ -78,6 +80,7 @@ impl Seat {
             users: 0,
             sights: Sights::default(),
             pinging: Pinging::default(),
+            changes: 0,
             frames: FrameQueue::new(),
             heard: 0,
             spoke: 0,

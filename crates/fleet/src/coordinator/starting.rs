@@ -135,7 +135,10 @@ impl Coordinator {
                 (0..self.setup.agents).for_each(|index| self.begin_pinging(index, now));
             }
             // It has lost its connection before it heard of the start.
-            Phase::Running(start) => self.order_start(index, start),
+            Phase::Running(start) => {
+                self.order_start(index, start);
+                self.order_changes(index);
+            }
             _ => {}
         }
     }

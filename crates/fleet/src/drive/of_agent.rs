@@ -26,6 +26,8 @@ pub enum Local {
     Started(Ns),
     /// A virtual user has come to a meeting.
     Arrives(Arrival),
+    /// It follows a change of the load; heard so long after the moment from which it holds.
+    Changed(u64, Ns),
     /// A frame is kept.
     Closed,
     /// A line for the coordinator's log.
@@ -188,6 +190,7 @@ impl<L: Line> Life<L> {
             Some(Local::Refused(why, code)) => self.agent.refuse(why, code),
             Some(Local::Started(late)) => self.agent.started(late),
             Some(Local::Arrives(arrival)) => self.agent.arrives(arrival),
+            Some(Local::Changed(number, late)) => self.agent.changed(number, late),
             Some(Local::Closed) => self.agent.closed_frame(),
             Some(Local::Said(level, text)) => self.agent.log(level, text),
             Some(Local::Ended(outcome)) => self.agent.ended(outcome),

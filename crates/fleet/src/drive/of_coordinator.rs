@@ -21,6 +21,8 @@ const DISMISSAL_PATIENCE: Duration = Duration::from_secs(3);
 pub enum Command {
     /// `setup()` has returned this.
     HandOut(Option<String>),
+    /// The load changes, as the program has written it.
+    Change(Vec<u8>),
     /// The test ends early, with a cause that the program has written.
     Stop(Vec<u8>),
     /// Everything is here: lets the agents go and ends the thread.
@@ -109,6 +111,7 @@ async fn run<H: Hub>(
             },
             command = commands.recv() => match command {
                 Some(Command::HandOut(data)) => coordinator.hand_out(data),
+                Some(Command::Change(content)) => coordinator.change(content),
                 Some(Command::Stop(cause)) => coordinator.stop(cause),
                 Some(Command::Dismiss) | None => {
                     coordinator.dismiss();

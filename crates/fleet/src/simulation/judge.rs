@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::nodes::SimulatedAgent;
 use super::world::{LifeEnd, Outcome};
 use super::{Case, Mishap};
-use crate::Ns;
+use crate::{Ns, SECOND};
 
 /// The error says what does not hold.
 pub fn judge(case: &Case, outcome: &Outcome) -> Result<(), String> {
@@ -17,6 +17,7 @@ pub fn judge(case: &Case, outcome: &Outcome) -> Result<(), String> {
         return Err(format!("{wrong} of {all} clocks were further off than the bound says"));
     }
     outcome.lives.iter().try_for_each(|life| begins_once(outcome, life))?;
+    outcome.lives.iter().try_for_each(|life| hears_of_changes(case, outcome, life))?;
     let mut counted: HashMap<u32, u64> = HashMap::new();
     for (index, number, content) in &outcome.frames {
         let next = counted.entry(*index).or_default();
@@ -67,6 +68,27 @@ fn begins_once(outcome: &Outcome, life: &LifeEnd) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Changes of the load come once and in order, and to each agent that could hear of them before its end.
+fn hears_of_changes(case: &Case, outcome: &Outcome, life: &LifeEnd) -> Result<(), String> {
+    let Outcome { changes, followed, .. } = outcome;
+    let LifeEnd { number, changes: heard, .. } = life;
+    if heard.iter().zip(1..).any(|(heard, due)| *heard != due) || heard.len() > changes.len() {
+        return Err(format!("agent {number} heard of the changes {heard:?} of {changes:?}"));
+    }
+    // A connection that breaks is there again within 2.5 s, and a way takes 50 ms.
+    let is_harmless = |(_, mishap): &(u64, Mishap)| matches!(mishap, Mishap::Break(_) | Mishap::Stranger);
+    let patience = if case.mishaps.is_empty() { SECOND / 4 } else { 5 * SECOND };
+    if !life.has_ended || life.ended == 0 || !case.mishaps.iter().all(is_harmless) {
+        return Ok(());
+    }
+    let due = changes.iter().filter(|at| **at + patience < life.ended).count();
+    let is_known = |change: &u64| followed.contains(&(*number as u32, *change));
+    match heard.len() < due || !heard[..due].iter().all(is_known) {
+        true => Err(format!("agent {number} heard of {heard:?}, and {due} changes were due; known are {followed:?}")),
+        false => Ok(()),
+    }
 }
 
 /// An agent that did not come before the start ends the test for all.

@@ -7,6 +7,7 @@
 
 mod judge;
 mod links;
+mod mishaps;
 mod nodes;
 mod world;
 
@@ -43,6 +44,8 @@ pub struct Case {
     pub lasts_ms: u64,
     /// What happens when, in ms from the beginning.
     pub mishaps: Vec<(u64, Mishap)>,
+    /// When the load is changed, likewise.
+    pub changes: Vec<u64>,
 }
 
 impl Case {
@@ -65,7 +68,8 @@ impl Case {
             };
             mishaps.push((random.u64(0..lasts_ms + 4_000), mishap));
         }
-        Case { seed, agents, lasts_ms, mishaps }
+        let changes = (0..random.usize(..4)).map(|_| random.u64(0..lasts_ms + 4_000)).collect();
+        Case { seed, agents, lasts_ms, mishaps, changes }
     }
 }
 

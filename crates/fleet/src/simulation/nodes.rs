@@ -60,6 +60,10 @@ pub struct SimulatedAgent {
     pub starts: u32,
     pub has_ended: bool,
     pub is_dismissed: bool,
+    /// Changes of the load that it heard of.
+    pub changes: Vec<u64>,
+    /// When it closed its last frame, in true time.
+    pub ended: Ns,
 }
 
 impl SimulatedAgent {
@@ -85,6 +89,8 @@ impl SimulatedAgent {
             starts: 0,
             has_ended: false,
             is_dismissed: false,
+            changes: Vec::new(),
+            ended: 0,
         }
     }
 

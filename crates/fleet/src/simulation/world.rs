@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::Case;
 use super::links::{Direction, Links};
 use super::nodes::{SimulatedAgent, SimulatedClock, VERSION};
-use super::{Case, Mishap};
 use crate::agent::{AgentEvent, seal};
-use crate::coordinator::{Coordinator, Event, Link, Setup};
+use crate::coordinator::{BegunTest, Coordinator, Event, Link, Setup};
 use crate::message::{Archive, Order, Report, RunId, decode, encode};
 use crate::token::Secret;
 use crate::{Ns, SECOND};
 
-const MS: Ns = 1_000_000;
+pub(super) const MS: Ns = 1_000_000;
 /// A run that takes longer than this does not end.
 const LONGEST: Ns = 400 * SECOND;
 const ARCHIVE_BYTES: u64 = 600_000;
@@ -47,6 +47,10 @@ pub struct Outcome {
     pub leads: usize,
     /// An agent could not take part.
     pub unable: usize,
+    /// When a change of the load was ordered, in true time: the first one is number 1.
+    pub changes: Vec<Ns>,
+    /// Changes that agents are known to follow: whose, which, heard in time or not.
+    pub followed: Vec<(u32, u64)>,
 }
 
 /// How one life of an agent ended.
@@ -68,10 +72,14 @@ pub struct LifeEnd {
     pub has_ended: bool,
     /// Whether it heard that nothing more is wanted.
     pub is_dismissed: bool,
+    /// The changes of the load that it heard of, in order.
+    pub changes: Vec<u64>,
+    /// When it came to the end of its plan, in true time.
+    pub ended: Ns,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Happens {
+pub(super) enum Happens {
     Up(Link, Vec<u8>),
     Down(Link, Vec<u8>),
     HubNotices(Link),
@@ -83,6 +91,7 @@ enum Happens {
     Born(usize),
     Tick,
     SetupDone,
+    Change,
     Mishap(usize),
     CoordinatorBorn,
 }
@@ -90,23 +99,23 @@ enum Happens {
 /// Everything, at one moment.
 pub struct World {
     case: Case,
-    random: fastrand::Rng,
-    now: Ns,
+    pub(super) random: fastrand::Rng,
+    pub(super) now: Ns,
     sequence: u64,
     queue: BinaryHeap<Reverse<(Ns, u64, Happens)>>,
-    links: Links,
-    agents: Vec<SimulatedAgent>,
+    pub(super) links: Links,
+    pub(super) agents: Vec<SimulatedAgent>,
     past: Vec<LifeEnd>,
-    coordinator: Option<Coordinator>,
-    clock: SimulatedClock,
-    setup: Setup,
-    /// What a coordinator writes down: what `setup()` returned and when the scenarios start.
-    kept: Option<Ns>,
-    outcome: Outcome,
+    pub(super) coordinator: Option<Coordinator>,
+    pub(super) clock: SimulatedClock,
+    pub(super) setup: Setup,
+    /// What a coordinator writes down: what `setup()` returned, when the scenarios start, how the load changes.
+    pub(super) kept: Option<BegunTest>,
+    pub(super) outcome: Outcome,
     lives: u64,
 }
 
-fn read_archive() -> crate::coordinator::ReadArchive {
+pub(super) fn read_archive() -> crate::coordinator::ReadArchive {
     Box::new(|offset, most| Ok(vec![7; (ARCHIVE_BYTES - offset).min(most as u64) as usize]))
 }
 
@@ -150,6 +159,7 @@ impl World {
         for (at, (ms, _)) in case.mishaps.iter().enumerate() {
             world.later(ms * MS, Happens::Mishap(at));
         }
+        case.changes.iter().for_each(|ms| world.later(ms * MS, Happens::Change));
         world.later(0, Happens::Tick);
         world
     }
@@ -169,7 +179,7 @@ impl World {
         self.outcome
     }
 
-    fn later(&mut self, after: Ns, what: Happens) {
+    pub(super) fn later(&mut self, after: Ns, what: Happens) {
         self.at(self.now + after, what);
     }
 
@@ -187,9 +197,9 @@ impl World {
     }
 
     fn bury(&mut self, number: usize, agent: SimulatedAgent) {
-        let SimulatedAgent { life, starts, started, bound, kept, has_ended, is_dismissed, .. } = agent;
+        let SimulatedAgent { life, starts, started, bound, kept, has_ended, is_dismissed, changes, ended, .. } = agent;
         let (started, kept) = (started.map(|(at, _)| at), kept.0.len() as u64);
-        self.past.push(LifeEnd { number, life, starts, started, bound, kept, has_ended, is_dismissed });
+        self.past.push(LifeEnd { number, life, starts, started, bound, kept, has_ended, is_dismissed, changes, ended });
     }
 
     fn is_living(&self, number: usize, life: u64) -> bool {
@@ -249,6 +259,11 @@ impl World {
                 self.coordinator.iter_mut().for_each(|coordinator| coordinator.hand_out(data.clone()));
                 self.run_coordinator();
             }
+            Happens::Change => {
+                let content = self.now.to_le_bytes().to_vec();
+                self.coordinator.iter_mut().for_each(|coordinator| coordinator.change(content.clone()));
+                self.run_coordinator();
+            }
             Happens::Mishap(at) => self.go_wrong(self.case.mishaps[at].1.clone()),
             Happens::CoordinatorBorn => self.coordinator_born(),
         }
@@ -299,7 +314,7 @@ impl World {
         }
     }
 
-    fn send(&mut self, link: Link, direction: Direction, bytes: Vec<u8>) {
+    pub(super) fn send(&mut self, link: Link, direction: Direction, bytes: Vec<u8>) {
         if let Some(at) = self.links.arrival(link, direction, self.now, &mut self.random) {
             let what = if direction == Direction::Up { Happens::Up(link, bytes) } else { Happens::Down(link, bytes) };
             self.at(at, what);
@@ -314,9 +329,15 @@ impl World {
                 self.later(after, Happens::SetupDone);
             }
             Event::Starting { at, .. } => {
-                self.kept = Some(at);
+                let data = Some(String::from("{}"));
+                self.kept = Some(BegunTest { data, started: at, changes: Vec::new() });
                 outcome.start = Some(self.clock.when(at));
             }
+            Event::Ordered { content, .. } => {
+                outcome.changes.push(self.now);
+                self.kept.iter_mut().for_each(|kept| kept.changes.push(content.clone()));
+            }
+            Event::Changed { index, number, .. } => outcome.followed.push((index, number)),
             Event::Frame { index, number, content } => outcome.frames.push((index, number, content)),
             Event::Closed { number } => outcome.closed.push(number),
             Event::Lost { index, .. } => {
@@ -372,6 +393,11 @@ impl World {
                 let when = agent.clock.when(at).max(self.now);
                 self.at(when, Happens::Begins(number, life));
             }
+            AgentEvent::Change { number: change, .. } => {
+                let agent = &mut self.agents[number];
+                agent.changes.push(change);
+                agent.machine.changed(change, 0);
+            }
             AgentEvent::Stop(_) => {
                 let agent = &mut self.agents[number];
                 agent.has_ended = true;
@@ -403,6 +429,7 @@ impl World {
             return;
         }
         let (next, life) = (agent.close_frame(number, lasts), agent.life);
+        agent.ended = self.now;
         if let Some(at) = next {
             self.at(at.max(self.now), Happens::Frame(number, life));
         }
@@ -430,67 +457,5 @@ impl World {
             let after = self.random.u64(10 * MS..500 * MS);
             self.later(after, Happens::Connect(number, life));
         }
-    }
-
-    /// What is under way is lost; each end notices in its own time.
-    fn break_link(&mut self, link: Link) {
-        if !self.links.is_whole(link) {
-            return;
-        }
-        self.links.cut(link);
-        let notices = [self.random.u64(0..2_000 * MS), self.random.u64(0..2_000 * MS)];
-        self.later(notices[0], Happens::HubNotices(link));
-        if let Some(number) = self.links.agent(link) {
-            self.later(notices[1], Happens::AgentNotices(number, self.agents[number].life, link));
-        }
-    }
-
-    fn kill(&mut self, number: usize) {
-        self.agents[number].is_alive = false;
-        if let Some(link) = self.agents[number].link.take() {
-            self.break_link(link);
-        }
-    }
-
-    fn go_wrong(&mut self, mishap: Mishap) {
-        match mishap {
-            Mishap::Break(number) => self.agents[number].link.into_iter().for_each(|link| self.break_link(link)),
-            Mishap::Freeze(number, ms) => self.agents[number].frozen_until = self.now + ms * MS,
-            Mishap::Kill(number) => self.kill(number),
-            Mishap::Restart(number, ms) => {
-                self.kill(number);
-                self.later(ms * MS, Happens::Born(number));
-            }
-            Mishap::Partition(ms) => {
-                self.links.partitioned_until = self.now + ms * MS;
-                if self.random.bool() {
-                    self.links.whole().into_iter().for_each(|link| self.break_link(link));
-                }
-            }
-            Mishap::Coordinator(ms) => {
-                if !self.outcome.is_over && self.coordinator.take().is_some() {
-                    self.links.whole().into_iter().for_each(|link| self.break_link(link));
-                    self.later(ms * MS, Happens::CoordinatorBorn);
-                }
-            }
-            Mishap::Stranger => {
-                let link = self.links.open(0, &mut self.random);
-                let hello = Report::Wants { offset: 0 };
-                self.send(link, Direction::Up, encode(&hello));
-            }
-        }
-    }
-
-    /// It goes on by what it wrote down, and hears of everything else anew.
-    fn coordinator_born(&mut self) {
-        let now = self.clock.reads(self.now);
-        let start = self.outcome.start;
-        self.outcome =
-            Outcome { start, wrong_leads: self.outcome.wrong_leads, leads: self.outcome.leads, ..Outcome::default() };
-        let setup = self.setup.clone();
-        self.coordinator = Some(match self.kept {
-            Some(at) => Coordinator::resumed(setup, read_archive(), Some(String::from("{}")), at, now),
-            None => Coordinator::new(setup, read_archive(), now),
-        });
     }
 }

@@ -197,7 +197,7 @@ impl Joined {
                     self.thread.tell(Local::Ended(format!("end of {}", self.index).into_bytes()));
                 }
                 AgentEvent::Clock { at, wall } => seen.clocks.push((at, wall)),
-                AgentEvent::Meet { .. } => panic!("nobody meets here"),
+                AgentEvent::Meet { .. } | AgentEvent::Change { .. } => panic!("users do not meet, the load stays"),
                 AgentEvent::Stop(cause) => seen.stop = Some(cause),
                 AgentEvent::Refused(why) => panic!("it was refused: {why}"),
                 AgentEvent::Dismissed => {

@@ -301,7 +301,7 @@ fn what_is_no_second_is_refused_or_left_to_others() {
         Err("a message with 1 bytes behind its end".to_owned())
     );
     let of_end = postcard::to_allocvec(&Record::End(vec![7])).expect("plain data");
-    assert_eq!(take(&second(of_end)), Err("it is the end of a journal".to_owned()));
+    assert_eq!(take(&second(of_end)), Err("it is no interval of a journal".to_owned()));
     assert_eq!(take(&second(Vec::new())), Ok(()));
     assert_eq!(take(&[]), Err("a message that Hit the end of buffer, expected more data".to_owned()));
     assert_eq!((members.last_second, state.vus_initialised()), (5, 2));

@@ -215,11 +215,11 @@ fn a_file_that_is_no_journal_says_what_was_expected() {
     assert_eq!(problem(), format!("{begins}it ends after 2 of the 8 bytes of a frame's head"));
     for (head, found) in [
         (JournalHead { schema: 4, ..head() }, "found onrush-journal of schema 4"),
-        (JournalHead { kind: String::from("diary"), ..head() }, "found diary of schema 5"),
+        (JournalHead { kind: String::from("diary"), ..head() }, "found diary of schema 6"),
     ] {
         let mut file = std::fs::File::create(&path).expect("made");
         write_frame(&mut file, serde_json::to_string(&head).expect("plain data").as_bytes());
-        let expected = "expected onrush-journal of schema 5: use the Onrush that wrote it";
+        let expected = "expected onrush-journal of schema 6: use the Onrush that wrote it";
         assert_eq!(problem(), format!("{}: {found}, {expected}", path.display()));
     }
     std::fs::remove_file(&path).expect("removed");

@@ -5,10 +5,11 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use ::outputs::Outputs;
+use engine::clock::{Clock, RealClock};
 use engine::{Event, Outcome, RunConfig, StopCause, Stopper, Tick};
 use fleet::AgentEvent;
 use fleet::drive::{AgentThread, Local};
-use journal::{Cause, FrameStore, JournalHead, LoggedMessages, PartCounts, PartEnd, PartJournal};
+use journal::{Cause, FrameStore, JournalHead, LoadOrder, LoggedMessages, PartCounts, PartEnd, PartJournal};
 use metrics::Aggregate;
 use metrics::results::Results;
 use metrics::threshold::Moment as Judged;
@@ -22,7 +23,7 @@ use crate::commands::run::facts::generator::{self, Circumstances};
 use crate::commands::run::saved::save;
 use crate::commands::run::start::outputs;
 use crate::exit_code::ExitCode;
-use crate::process::machine;
+use crate::process::{descriptors, machine};
 use crate::secrets::hiding;
 
 /// Where orders come from, and who hears of the last one.
@@ -105,6 +106,7 @@ impl<'a> RunningPart<'a> {
         let Some((events, ended)) = waiting.take() else { return };
         self.link.tell(Local::Prepared(self.config.state.vus_initialised()));
         let stopper = self.test.stopper;
+        let follow_change = self.follow_changes();
         let mut bound_ns = 0;
         while !stopper.is_stopped() {
             match events.recv_timeout(Duration::from_millis(50)) {
@@ -115,6 +117,7 @@ impl<'a> RunningPart<'a> {
                     break;
                 }
                 Ok(AgentEvent::Clock { at, wall }) => self.set_clock(at, wall),
+                Ok(AgentEvent::Change { number, content }) => follow_change(number, &content),
                 Ok(AgentEvent::Stop(_)) => stopper.stop(StopCause::Requested),
                 Ok(AgentEvent::Refused(why)) => {
                     let _ = ended.send(Err(why));
@@ -147,9 +150,34 @@ impl<'a> RunningPart<'a> {
                 meetings.begin(&meeting, own_time(&origin, at), came, missing);
             }
             AgentEvent::Clock { at, wall } if !is_local => clock.set(ahead(at, wall)),
+            AgentEvent::Change { number, content } => follow_change(number, &content),
             _ => {}
         };
         listen(events, stopper.clone(), ended, follow);
+    }
+
+    /// Takes over changes of the load, and says how late each came.
+    fn follow_changes(&self) -> impl Fn(u64, &[u8]) + Send + use<> {
+        let (config, tell) = (self.config.clone(), self.link.teller());
+        let (agents, per_user) = (self.test.received.of, self.test.flags.descriptors_per_vu());
+        let (state, origin, start) = (config.state, config.origin, config.start_at);
+        move |number, content| {
+            let applied = LoadOrder::read(content).and_then(|order| {
+                order.apply(&state, agents)?;
+                let users = order.wish.users.max(order.wish.most).unwrap_or(0).div_ceil(agents.into());
+                descriptors::check(users, per_user).map_err(|failure| failure.message)?;
+                Ok(order.at)
+            });
+            let at = match applied {
+                Ok(at) => at,
+                Err(why) => {
+                    return tell(Local::Said(Level::Error as u8, format!("change {number} of the load: {why}")));
+                }
+            };
+            let elapsed = start.get().map(|start| RealClock::new(origin).now().saturating_sub(*start));
+            let late = elapsed.unwrap_or_default().saturating_sub(at);
+            tell(Local::Changed(number, late.as_nanos() as u64));
+        }
     }
 
     /// Stamps of this agent's users are by the coordinator's clock. One on the same machine reads it anyway.
@@ -167,6 +195,7 @@ impl<'a> RunningPart<'a> {
             return;
         }
         // Into the journal first.
+        self.journal.iter_mut().for_each(|journal| journal.keep_changes(&self.config.state.load_changes()));
         if let Some(second) = self.journal.as_mut().map(|journal| journal.add(&tick)) {
             second.problem.iter().for_each(|text| self.say(Level::Warning, text));
             self.tell_closed(self.frames.add(&PartCounts::of(&self.config.state), second));

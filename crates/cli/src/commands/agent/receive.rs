@@ -54,7 +54,8 @@ pub fn receive(events: &Receiver<AgentEvent>, path: &Path) -> Result<Option<Rece
             }
             AgentEvent::Refused(why) => return Err(why),
             AgentEvent::Stop(_) | AgentEvent::Dismissed => return Ok(None),
-            AgentEvent::Setup(_) | AgentEvent::Start { .. } | AgentEvent::Clock { .. } | AgentEvent::Meet { .. } => {}
+            AgentEvent::Setup(_) | AgentEvent::Start { .. } | AgentEvent::Clock { .. } => {}
+            AgentEvent::Meet { .. } | AgentEvent::Change { .. } => {}
         }
     }
 }

@@ -5,12 +5,14 @@
 //! outcome. What agents measured comes in as seconds (`members`), and a second is passed on when every agent that is
 //! not lost has brought it.
 
+mod changing;
 mod children;
 mod messages;
 mod open;
 pub mod pack;
 mod state;
 
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use engine::clock::{Clock, Origin, RealClock};
@@ -19,6 +21,7 @@ use fleet::drive::{Command, CoordinatorThread};
 use journal::{AgentsReport, Cause, EndedBy, EndedLoad, Members, PartEnd, PartOutcome};
 use script::log::Level;
 
+use crate::api::LoadRequest;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::log::Logger;
@@ -26,13 +29,14 @@ use crate::log::Logger;
 pub use open::start;
 
 use crate::commands::run::drive::progress::Elsewhere;
+use changing::Changes;
 use children::Children;
 use messages::MessageFiles;
 use pack::PackedTest;
 use state::{FleetState, StateFile};
 
 /// What agents and coordinator have to agree on: the program, and what it writes to others of its kind.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-6");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/journal-7");
 
 /// How often the coordinator looks whether the test was stopped.
 const LOOK: Duration = Duration::from_millis(20);
@@ -48,6 +52,9 @@ pub struct Fleet<'a> {
     thread: Option<CoordinatorThread>,
     children: Children,
     members: Members,
+    /// How many there are.
+    agents: u32,
+    changes: Changes,
     log: &'a Logger,
     aborts_on_loss: bool,
     is_stopped: bool,
@@ -87,6 +94,7 @@ impl Elsewhere for Fleet<'_> {
             if config.stopper.is_stopped() && !std::mem::replace(&mut self.is_stopped, true) {
                 self.tell(Command::Stop(Vec::new()));
             }
+            self.answer_requests(config);
             let Some(event) = self.event(LOOK) else {
                 self.look_at_children(config)?;
                 continue;
@@ -119,8 +127,14 @@ impl Elsewhere for Fleet<'_> {
         if let Some(start) = self.start {
             events(Event::Tick(self.tick(clock.now(), start, u64::MAX, true)));
         }
+        self.changes.close();
+        self.note_missed_changes();
         self.cause = EndedBy::of(&config.stopper);
         Ok(self.outcome(config))
+    }
+
+    fn follow(&mut self, requests: Receiver<LoadRequest>) {
+        self.changes.follow(requests);
     }
 
     fn begun_before(&self) -> Option<&Option<String>> {
@@ -176,6 +190,8 @@ impl Fleet<'_> {
 
     /// Everything had been measured before this process was: what remains is the end of the run.
     fn go_to_the_end(&mut self, config: &RunConfig) -> Outcome {
+        self.changes.close();
+        self.restore_changes(config);
         if let Some(ended) = &self.ended {
             ended.go_on(&mut self.members, &config.state, &config.stopper);
             self.start = Some(ended.started);
@@ -203,6 +219,7 @@ impl Fleet<'_> {
     /// The test has begun before this process was: the run's clock counts from its start.
     fn go_on(&mut self, config: &RunConfig, events: &mut dyn FnMut(Event)) {
         let start = Duration::ZERO;
+        self.restore_changes(config);
         events(Event::Made);
         self.start = Some(start);
         self.members.bound = Duration::from_nanos(self.resumed.as_ref().map_or(0, |state| state.bound));
@@ -237,6 +254,7 @@ impl Fleet<'_> {
             // Agents of this machine read the same clock, and leave it as it is.
             fleet::Event::Apart(apart) if self.children.is_empty() => self.members.apart = Duration::from_nanos(apart),
             fleet::Event::Started { index, late } => self.members.started(index, Duration::from_nanos(late)),
+            fleet::Event::Changed { index, number, late } => self.note_change(index, number, late),
             fleet::Event::Frame { index, number, content } => {
                 if let Err(why) = self.members.take(index, number, &content, &config.state) {
                     self.lose(index, format!("its second {number} cannot be read: {why}"), config);

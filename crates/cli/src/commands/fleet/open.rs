@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::mpsc::channel;
 
-use fleet::coordinator::{Coordinator, ReadArchive};
+use fleet::coordinator::{BegunTest, Coordinator, ReadArchive};
 use fleet::drive::CoordinatorThread;
 use fleet::{Credentials, Invitation, RunId, Setup, message};
 use journal::{EndedLoad, Members};
@@ -16,6 +16,7 @@ use script::log::Level;
 use std::sync::Arc;
 use units::show::counted;
 
+use super::changing::Changes;
 use super::children::Children;
 use super::messages::MessageFiles;
 use super::state::{FleetState, StateFile};
@@ -72,14 +73,14 @@ pub fn start<'a>(
             (Some(thread), children)
         }
     };
-    let members = Members::new(own.agents, registry);
-    let aborts_on_loss = own.aborts_on_loss;
     Ok(Box::new(Fleet {
         thread,
         children,
-        members,
+        members: Members::new(own.agents, registry),
+        agents: own.agents,
+        changes: Changes::default(),
         log,
-        aborts_on_loss,
+        aborts_on_loss: own.aborts_on_loss,
         is_stopped: false,
         start: None,
         resumed,
@@ -138,7 +139,10 @@ fn coordinator(
     let now = fleet::clock::now();
     match resumed {
         Some(_) if ended.is_some() => Coordinator::letting_go(setup, read, now),
-        Some(state) => Coordinator::resumed(setup, read, data, state.started(), now),
+        Some(state) => {
+            let begun = BegunTest { data, started: state.started(), changes: state.changes.clone() };
+            Coordinator::resumed(setup, read, begun, now)
+        }
         None => Coordinator::new(setup, read, now),
     }
 }
@@ -178,18 +182,21 @@ fn setup(run: u64, own: &FleetFlags, credentials: &Credentials, packed: &PackedT
 fn listen(
     coordinator: Coordinator,
     (own, opening): (&FleetFlags, Opening<'_>),
-    (mut file, messages): (Option<(StateFile, FleetState)>, Option<MessageFiles>),
+    (file, messages): (Option<(StateFile, FleetState)>, Option<MessageFiles>),
 ) -> Result<(CoordinatorThread, SocketAddr), Failure> {
     let (address, (tell, listening)) = (opening.address, channel());
     let keep = move |event: &fleet::Event| {
         if let (fleet::Event::Frame { index, content, .. }, Some(messages)) = (event, &messages) {
             messages.take(*index, content);
         }
-        if let fleet::Event::Starting { at, bound, data } = event
-            && let Some((file, state)) = file.take()
-        {
+        let Some((file, state)) = &file else { return };
+        match event {
             // Without it the test runs all the same; it cannot be gone on with.
-            let _ = file.write(&state.beginning((*at, *bound), data.clone()));
+            fleet::Event::Starting { at, bound, data } => {
+                drop(file.write(&state.clone().beginning((*at, *bound), data.clone())));
+            }
+            fleet::Event::Ordered { content, .. } => file.add_change(content),
+            _ => {}
         }
     };
     let backing = own.backing.clone();

@@ -34,6 +34,9 @@ pub struct FleetState {
     pub bound: u64,
     /// Which life of the machine that clock is of; empty before the test begins.
     pub boot: String,
+    /// Changes of the load in order, each a `LoadOrder` as it is sent.
+    #[serde(default)]
+    pub changes: Vec<Vec<u8>>,
     /// An `EndedLoad` as messages are written; none before everything has been measured.
     #[serde(default)]
     pub ended: Option<Vec<u8>>,
@@ -43,7 +46,18 @@ impl FleetState {
     /// Of a test that has not begun.
     pub fn of(run: u64, agents: u32, archive: String, credentials: String) -> FleetState {
         let boot = String::new();
-        FleetState { run, archive, agents, credentials, setup: None, started: (0, 0), bound: 0, boot, ended: None }
+        FleetState {
+            run,
+            archive,
+            agents,
+            credentials,
+            setup: None,
+            started: (0, 0),
+            bound: 0,
+            boot,
+            changes: Vec::new(),
+            ended: None,
+        }
     }
 
     /// The load, where it has ended.
@@ -118,6 +132,14 @@ impl StateFile {
     pub fn write_ended(&self, ended: &EndedLoad) {
         if let Ok(Some(state)) = self.read() {
             let _ = self.write(&FleetState { ended: Some(ended.to_bytes()), ..state });
+        }
+    }
+
+    /// The load changes: another coordinator goes on with that.
+    pub fn add_change(&self, change: &[u8]) {
+        if let Ok(Some(mut state)) = self.read() {
+            state.changes.push(change.to_vec());
+            let _ = self.write(&state);
         }
     }
 

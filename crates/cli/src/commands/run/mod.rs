@@ -236,12 +236,7 @@ fn open_to_clients(
 ) -> Result<Option<Api>, Failure> {
     pause::announce(planned, board.map(Arc::as_ref))?;
     let (Some(address), Some(board)) = (&flags.load.address, board) else { return Ok(None) };
-    let in_fleet = "the load of a fleet cannot change while it runs: each agent follows the plan that it was given";
-    {
-        let mut seen = board.seen();
-        seen.descriptors_per_vu = flags.descriptors_per_vu();
-        seen.fixed_load = flags.load.fleet.as_ref().map(|_| in_fleet);
-    }
+    board.seen().descriptors_per_vu = flags.descriptors_per_vu();
     let api = Api::start(address, Arc::clone(board))?;
     if let Some(address) = api.address() {
         log.write(Level::Info, &format!("the REST API listens at http://{address}/v1/status"), &[]);

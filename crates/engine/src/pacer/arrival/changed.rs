@@ -6,10 +6,12 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Arrivals, MAX_NS, MAX_RATE, Order, Piece, TooFast, fits};
 
 /// A constant rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// So many iterations …
     pub iterations: u64,

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use ::outputs::Outputs;
@@ -16,7 +17,7 @@ use script::log::Level;
 use script::options::Options;
 use server::Server;
 
-use crate::api::{Board, Stage};
+use crate::api::{Board, LoadRequest, Stage};
 use crate::commands::run::drive::generator_watch::{GeneratorAccount, GeneratorWatch};
 use crate::commands::run::drive::lifecycle::Lifecycle;
 use crate::commands::run::drive::observer::{Observer, Sources};
@@ -94,6 +95,9 @@ pub trait Elsewhere {
         setup: &dyn Fn() -> Option<String>,
         events: &mut dyn FnMut(Event),
     ) -> Result<Outcome, Failure>;
+
+    /// Does what clients want of the load, as it comes here, while the scenarios run.
+    fn follow(&mut self, requests: Receiver<LoadRequest>);
 
     /// What `setup()` returned in a process that was killed, where this run goes on with its test.
     fn begun_before(&self) -> Option<&Option<String>>;
@@ -176,6 +180,7 @@ impl<'a> Drive<'a> {
             let mut seen = board.seen();
             (seen.state, seen.origin) = (Some(state.clone()), Some(config.origin));
         });
+        let requests = self.board.filter(|_| elsewhere.is_some()).map(Board::load_requests);
         let program = &self.script.program;
         let setup = || program.setup_data().map(|data| data.to_string());
         let plan = planned.plan.clone();
@@ -200,6 +205,7 @@ impl<'a> Drive<'a> {
         };
         let outcome = match elsewhere {
             Some(fleet) => {
+                requests.into_iter().for_each(|requests| fleet.follow(requests));
                 fleet.load_before().map_or(Ok(()), |before| progress.restore(before))?;
                 fleet.run(&config, &setup, &mut |event| progress.take(event))
             }
@@ -331,6 +337,7 @@ impl Progress<'_> {
             let said = self.generator.look(&tick, program).filter(|_| !self.drive.flags.verdict.accept_late);
             said.iter().for_each(|text| self.drive.log.write(Level::Warning, text, &[]));
         }
+        self.samples.timeline.iter_mut().for_each(|timeline| timeline.keep_changes(&self.state.load_changes()));
         self.samples.tick(&tick, program.port_here());
         let RunSamples { aggregate, timeline, .. } = &mut self.samples;
         let problem = timeline.as_mut().and_then(Timeline::journal_problem);

@@ -7,6 +7,7 @@ use journal::{Cause, JournalHead, JournalReader, MergedParts, MergedTest};
 use report::document::{AgentFigures, Document, Exit, Generator};
 use wire::mask::Mask;
 
+use crate::commands::run::end::changes::kept_changes;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
 use crate::commands::run::saved::save::{self, Facts, Figures};
 use crate::exit_code::ExitCode;
@@ -41,14 +42,14 @@ pub fn of_parts(parts: MergedParts) -> (Document, String) {
 }
 
 fn document(test: MergedTest, generator: Generator, code: ExitCode) -> Document {
-    let MergedTest { head, stats, results, details, over_time, duration, .. } = test;
+    let MergedTest { head, stats, results, details, over_time, duration, load_changes, .. } = test;
     save::document(Facts {
         head: save::masked_head(head, &Mask::standard()),
         stats: &stats,
         duration,
         figures: Figures { results: &results, details, over_time },
         generator,
-        load_changes: Vec::new(),
+        load_changes: kept_changes(&load_changes),
         messages: None,
         traces: Vec::new(),
         code,
