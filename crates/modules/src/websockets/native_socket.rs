@@ -30,6 +30,7 @@ use crate::http::common::url::UrlCache;
 use crate::http::response::failure_text::described;
 use crate::http::samples::sampler::ms;
 use crate::ws::channel::{self, Arrival, Channel};
+use crate::ws::frame_log;
 use crate::ws::params::{self, BadAddress, ConnectParams, Plan};
 use crate::ws::samples::{Answered, Naming, Samples};
 use crate::ws::socket::close_text;
@@ -354,7 +355,7 @@ impl NativeSocket {
         };
         let samples = Samples::of(vu, &self.plan, Naming::Both, &Answered { status, subprotocol: &subprotocol, error });
         samples.connected(vu, ms(self.began.elapsed()));
-        let link = match outcome {
+        let mut link = match outcome {
             Ok(link) => link,
             Err(failure) => {
                 let url = self.plan.url.as_ref().expect("a plan without an address is refused before");
@@ -365,6 +366,7 @@ impl NativeSocket {
                 return self.over(ctx, vu, Some(message), None);
             }
         };
+        frame_log::watch(vu, &mut link, &self.plan.text);
         let channel = Channel::new(link, samples, self.began, MessageLog::of(vu, &self.plan.text));
         *self.channel.borrow_mut() = Some(Rc::clone(&channel));
         if let Some((code, reason)) = self.early_close.take() {

@@ -5,6 +5,7 @@
 //! `k6/websockets`.
 
 pub(crate) mod channel;
+pub(crate) mod frame_log;
 pub(crate) mod params;
 pub(crate) mod samples;
 pub(crate) mod socket;
@@ -79,7 +80,8 @@ fn run<'js>(ctx: &Ctx<'js>, vu: &Vu, plan: &Plan, begin: &Function<'js>) -> Resu
     vu.count_data(opening.bytes_sent, opening.bytes_received);
     let Opening { outcome, answer, agreed, .. } = opening;
     match (outcome, answer) {
-        (Ok(link), Some(answer)) => {
+        (Ok(mut link), Some(answer)) => {
+            frame_log::watch(vu, &mut link, &plan.text);
             let subprotocol = agreed.protocol.as_deref().unwrap_or_default();
             let answered = Answered { status: answer.status, subprotocol, error: "" };
             let samples = Samples::of(vu, plan, Naming::NameBeside, &answered);

@@ -154,6 +154,11 @@ others {
         switch().flag("throw").short('w').env("K6_THROW");
     http_debug: read::DebugDetail = "httpDebug", read::debug, "Log requests and responses; full: with their bodies",
         mode("headers|full", "headers").flag("http-debug").env("K6_HTTP_DEBUG");
+    ws_debug: bool = "wsDebug", read::switch, "Log each frame of WebSockets: direction, opcode, size, beginning of the \
+        payload",
+        switch().flag("ws-debug").env("ONRUSH_WS_DEBUG");
+    debug_vu: u32 = "debugVU", read::whole, "`httpDebug` and `wsDebug` show this user alone, by its number in the test",
+        integer().flag("debug-vu").env("ONRUSH_DEBUG_VU").more("0: `setup()` and `teardown()`");
     discard_response_bodies: bool = "discardResponseBodies", read::switch, "Read response bodies but do not keep them",
         switch().flag("discard-response-bodies").env("K6_DISCARD_RESPONSE_BODIES");
     no_connection_reuse: bool = "noConnectionReuse", read::switch, "A new connection for every request",

@@ -4,6 +4,7 @@
 //! the run: scenario, iteration, tags, samples and network.
 
 mod async_contexts;
+mod debugged;
 mod metadata;
 mod network;
 mod received;

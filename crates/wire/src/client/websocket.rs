@@ -12,7 +12,9 @@ use crate::client::http1::connection::Connection;
 use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::io::upload::Upload;
-use crate::ws::{CloseReason, Decoder, DeflateParams, Encoder, Event, Kind, MessageLimits, Role, Violation};
+use crate::ws::{
+    CloseReason, Decoder, DeflateParams, Encoder, Event, FrameWatch, Kind, MessageLimits, PassingFrames, Role, Violation,
+};
 
 /// Queue memory kept between messages at most.
 const MOST_IDLE: usize = 1024;
@@ -32,6 +34,8 @@ pub struct WebSocket {
     arrived_ns: u64,
     /// A write is not with the kernel in full.
     is_flushing: bool,
+    /// What sees its frames.
+    watched: Option<Box<PassingFrames>>,
 }
 
 /// Why nothing more comes.
@@ -61,27 +65,42 @@ impl WebSocket {
             behind,
             arrived_ns,
             is_flushing: false,
+            watched: None,
+        }
+    }
+
+    /// Shows each frame from now on, of those that came with the 101, too.
+    pub fn watch(&mut self, watch: Rc<dyn FrameWatch>) {
+        self.watched = Some(Box::new(PassingFrames::new(watch)));
+    }
+
+    /// Queues what `add` appends.
+    fn queue(&mut self, add: impl FnOnce(&mut Encoder, &mut Vec<u8>)) {
+        let before = self.queue.len();
+        add(&mut self.encoder, &mut self.queue);
+        if let Some(watched) = &mut self.watched {
+            watched.sent(&self.queue[before..]);
         }
     }
 
     /// Queues a message; the bytes of a text are UTF-8.
     pub fn message(&mut self, kind: Kind, payload: &[u8]) {
-        self.encoder.message(&mut self.queue, kind, payload);
+        self.queue(|encoder, queue| encoder.message(queue, kind, payload));
     }
 
     /// Queues a ping of at most 125 bytes.
     pub fn ping(&mut self, payload: &[u8]) {
-        self.encoder.ping(&mut self.queue, payload);
+        self.queue(|encoder, queue| encoder.ping(queue, payload));
     }
 
     /// Queues a pong of at most 125 bytes.
     pub fn pong(&mut self, payload: &[u8]) {
-        self.encoder.pong(&mut self.queue, payload);
+        self.queue(|encoder, queue| encoder.pong(queue, payload));
     }
 
     /// Queues a close frame.
     pub fn close(&mut self, reason: Option<CloseReason<'_>>) {
-        self.encoder.close(&mut self.queue, reason);
+        self.queue(|encoder, queue| encoder.close(queue, reason));
     }
 
     /// Queued bytes the kernel has not taken.
@@ -119,11 +138,13 @@ impl WebSocket {
     pub fn poll_receive(&mut self, cx: &mut Context<'_>, mut sink: impl FnMut(Event<'_>)) -> Poll<Result<(), Broken>> {
         if !self.behind.is_empty() {
             let behind = std::mem::take(&mut self.behind);
+            self.watched.iter_mut().for_each(|watched| watched.received(&behind));
             return Poll::Ready(feed(&mut self.decoder, &behind, &mut sink));
         }
-        let (decoder, mut fed) = (&mut self.decoder, Ok(()));
+        let (decoder, watched, mut fed) = (&mut self.decoder, &mut self.watched, Ok(()));
         let arrival = self.connection.transport.poll_receive(cx, &self.worker.io.buffers, |bytes| {
             if fed.is_ok() {
+                watched.iter_mut().for_each(|watched| watched.received(bytes));
                 fed = feed(decoder, bytes, &mut sink);
             }
         });

@@ -16,12 +16,15 @@ mod extension;
 mod frame;
 pub mod handshake;
 mod mask;
+mod passing;
 
 pub use close::CloseReason;
 pub(crate) use decode::MessageLimits;
 pub use decode::{Decoder, Event};
 pub use encode::{Encoder, Shared};
 pub use extension::{DeflateOffer, DeflateParams};
+pub(crate) use passing::PassingFrames;
+pub use passing::{FrameDirection, FrameWatch, PassingFrame};
 
 pub use crate::Role;
 

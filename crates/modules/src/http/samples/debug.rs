@@ -3,8 +3,8 @@
 //! The request is shown before it is sent, byte for byte as the client wrote it (`wire::client::Watch`), so that one
 //! that is never answered is seen too. The response is shown when its exchange came back; a request without one has its
 //! warning. Bodies are shown with `full`: what is sent as it goes out, what came back decoded, and not at all where a
-//! redirect, a digest challenge or the script's `responseType: 'none'` dropped it. Refuses nothing; costs one branch
-//! when it is off.
+//! redirect, a digest challenge or the script's `responseType: 'none'` dropped it. `debugVU` leaves one user alone of
+//! all. Refuses nothing; costs one branch when it is off.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ pub struct HttpDebug {
 impl HttpDebug {
     /// Watches the client of this user, when the option says so.
     pub fn of(vu: &Vu) -> Option<Rc<HttpDebug>> {
-        let detail = vu.options().http_debug?;
+        let detail = vu.options().http_debug.filter(|_| vu.is_debugged())?;
         let debug = Rc::new(HttpDebug { full: detail == DebugDetail::Full, user: vu.weak(), ids: RefCell::default() });
         vu.client().watch(debug.clone());
         Some(debug)

@@ -45,6 +45,16 @@ pub struct SummaryColumns {
     pub time_unit: Option<TimeUnit>,
 }
 
+/// Why `debugVU` shows nothing, where it does not. Of a part of a test another one may have the user.
+fn shown_user_problem(options: &Options, plan: &Plan) -> Option<String> {
+    let user = options.debug_vu.map(u64::from).filter(|_| options.execution_segment.is_none())?;
+    let most = plan.requirements().max_vus;
+    if options.http_debug.is_none() && options.ws_debug != Some(true) {
+        return Some(format!("debugVU: found {user} and nothing to show of it, expected --http-debug or --ws-debug, too"));
+    }
+    (user > most).then(|| format!("debugVU: found user {user}, expected one of at most {most}, or 0 for setup()"))
+}
+
 /// Checks everything and hands the options to the script.
 pub fn plan(
     flags: &Flags,
@@ -75,6 +85,7 @@ pub fn plan(
         descriptors::check(least, flags.descriptors_per_vu())?;
     }
     let plan = Plan::new(scenarios, &stripes, workers).map_err(config_failure)?;
+    shown_user_problem(&options, &plan).iter().for_each(|problem| log.write(Level::Warning, problem, &[]));
     limits::add_thresholds(&mut options.thresholds, &flags.verdict.thresholds)
         .map_err(|problem| Failure::new(ExitCode::InvalidConfig, problem))?;
     if flags.load.hold.is_some() {
