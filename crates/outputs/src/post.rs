@@ -103,6 +103,7 @@ impl Poster {
             // Whatever is answered, however much: it is not kept.
             body_use: BodyUse::Discard,
             prior_knowledge: false,
+            tls: None,
         };
         let exchange = self.client.send(&request, None, &mut |_| {}).await;
         let shown = &request.url.text;

@@ -17,6 +17,7 @@ mod in_flight;
 mod issuer_fetch;
 mod known_requests;
 mod lease;
+mod own_origins;
 mod pool;
 mod redirect;
 pub(crate) mod route;
@@ -33,6 +34,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::client::exchange::Site;
 use crate::client::http1::transaction::Work;
 use crate::client::known_requests::{KnownRequests, PlainHead};
+use crate::client::own_origins::OwnOrigins;
 use crate::client::pool::{Kept, Pool};
 use crate::client::route::endpoint::Route;
 use crate::client::route::origins::{Origin, Origins};
@@ -43,6 +45,7 @@ use crate::h1::encode::RequestHead;
 use crate::h1::handling::Handling;
 use crate::io::stamps::Tick;
 use crate::link::Link;
+use crate::own_tls::OwnTls;
 use crate::payload::Payload;
 use crate::request::{BodyUse, Method, Request};
 use crate::response::Marks;
@@ -134,6 +137,7 @@ pub struct Client {
     local: Option<IpAddr>,
     /// The origins used last, so that the worker's map is rarely asked.
     recent: RefCell<Vec<Rc<Origin>>>,
+    own_tls: OwnOrigins,
     watch: OnceCell<Rc<dyn Watch>>,
     offers_http2: Cell<bool>,
     link: RefCell<Option<Rc<Link>>>,
@@ -154,7 +158,7 @@ impl Client {
         let offers_http2 = Cell::new(worker.settings.http2);
         let (recent, watch, link) = (RefCell::default(), OnceCell::new(), RefCell::default());
         let room = Room::new(worker.settings.sizes.kept);
-        Client { worker, pool, local, recent, watch, offers_http2, link, room }
+        Client { worker, pool, local, recent, own_tls: OwnOrigins::default(), watch, offers_http2, link, room }
     }
 
     /// Counts what arrives and is kept on this account, until whoever asked for it has it; a second call has no effect.
@@ -223,6 +227,9 @@ impl Client {
     #[inline]
     fn ready(&self, request: &Request, jar: Option<&CookieJar>) -> Option<(PlainHead, Kept)> {
         if !request.cookies.is_empty() || jar.is_some_and(|jar| !jar.is_empty()) || self.watch.get().is_some() {
+            return None;
+        }
+        if request.tls.is_some() || self.own_tls.is_set() {
             return None;
         }
         let worker = &self.worker;
@@ -311,6 +318,19 @@ impl Client {
         recent.push(origin.clone());
         debug_assert!(recent.len() <= RECENT, "{} origins are remembered", recent.len());
         Ok(origin)
+    }
+
+    /// What requests want of TLS from now on, where they do not say so themselves; none: the run's settings.
+    pub fn set_tls(&self, own: Option<Rc<OwnTls>>) {
+        self.own_tls.set(own);
+    }
+
+    /// The origin of a URL for a request that wants this of TLS, or what its client wants.
+    fn origin_of(&self, url: &Url, offer: Offer, own: Option<&Rc<OwnTls>>) -> Result<Rc<Origin>, Failure> {
+        match own.cloned().or_else(|| self.own_tls.of_client()).filter(|_| url.tls) {
+            None => self.origin(url, offer),
+            Some(own) => self.own_tls.find(&self.worker.origins, url, offer, &own),
+        }
     }
 
     /// Closes idle connections (`noVUConnectionReuse`, end of the user).

@@ -20,6 +20,7 @@ mod h2;
 pub mod hosts;
 mod io;
 pub mod link;
+mod own_tls;
 pub mod payload;
 mod recent;
 pub mod request;

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use crate::own_tls::OwnTls;
 use crate::payload::Payload;
 use crate::response::Response;
 use crate::syntax::url::Url;
@@ -141,4 +142,6 @@ pub struct Request {
     pub body_use: BodyUse,
     /// HTTP/2 from the first byte on, on each hop that goes to an http URL.
     pub prior_knowledge: bool,
+    /// What it wants of TLS other than its client, on hops to the host of its URL.
+    pub tls: Option<Rc<OwnTls>>,
 }

@@ -8,8 +8,9 @@ use ipnet::IpNet;
 
 use crate::departures::Departures;
 use crate::hosts::{FixedHosts, HostPatterns};
+pub use crate::own_tls::{ClientIdentity, OwnTls};
 use crate::syntax::codec::DecodeLimits;
-pub use crate::tls::choice::{CipherSuites, ClientIdentity, TlsSettings, TlsVersions};
+pub use crate::tls::choice::{CipherSuites, TlsSettings, TlsVersions};
 pub use crate::tls::missing_issuers::IssuerFetch;
 
 /// Network settings of a run; `script::options` fills them in.

@@ -93,6 +93,7 @@ fn get(url: &str, prior_knowledge: bool) -> Result<Request, String> {
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
         prior_knowledge,
+        tls: None,
     })
 }
 

@@ -262,5 +262,6 @@ fn request_of(key: u64, ask: &Ask) -> Request {
         auth: Auth::FromUserinfo,
         body_use: if ask.is_discarded { BodyUse::Discard } else { BodyUse::Keep },
         prior_knowledge: false,
+        tls: None,
     }
 }

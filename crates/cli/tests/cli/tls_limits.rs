@@ -1,6 +1,7 @@
 //! What TLS and authentication cannot do here fails the request with the reason, and not the test.
 
 mod missing_issuers;
+mod own_tls;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

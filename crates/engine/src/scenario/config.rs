@@ -42,6 +42,8 @@ pub struct Scenario {
     pub network: Option<Value>,
     /// The field `http2` as it was given: connections that users share (ours, unknown to k6).
     pub http2: Option<Value>,
+    /// The field `tlsResumption` as it was given: whether its users resume their TLS sessions (ours, unknown to k6).
+    pub tls_resumption: Option<Value>,
     /// Workers that its users are on at most, where these share what cannot be split further. No field.
     pub most_workers: Option<usize>,
     /// The fields that a script wrote, for a scenario that is one of a script's option `scenarios`.
@@ -235,6 +237,7 @@ impl Scenario {
             options: None,
             network: None,
             http2: None,
+            tls_resumption: None,
             most_workers: None,
             written: Written(None),
         }
@@ -325,7 +328,7 @@ mod tests {
             "executor": "ramping-arrival-rate", "startTime": "1m0s", "gracefulStop": "5s", "env": { "K": "v" },
             "exec": "f",
             "tags": { "t": "1" }, "options": { "browser": { "type": "chromium" } }, "network": { "latency": "10ms" },
-            "http2": { "connections": 2 }, "startRate": 5, "timeUnit": "1m0s",
+            "http2": { "connections": 2 }, "tlsResumption": true, "startRate": 5, "timeUnit": "1m0s",
             "stages": [{ "duration": "2s", "target": 7 }], "preAllocatedVUs": 1,
             "maxVUs": 2,
         }});
@@ -368,7 +371,7 @@ mod tests {
     fn unknown_names_get_a_suggestion() {
         let found = problems(json!({ "executor": "constant-vus", "vuss": 3, "duration": "1s" }));
         let expected = "scenario 'a': unknown field 'vuss'; did you mean 'vus'? (expected any of executor, startTime, \
-             gracefulStop, exec, env, tags, options, network, http2, vus, duration)";
+             gracefulStop, exec, env, tags, options, network, http2, tlsResumption, vus, duration)";
         assert_eq!(found, [expected]);
         let found = problems(json!({ "executor": "constant-vu" }));
         let expected = "scenario 'a': unknown executor 'constant-vu'; did you mean 'constant-vus'? (expected any of \

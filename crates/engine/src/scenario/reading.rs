@@ -34,6 +34,7 @@ pub(super) fn read_scenario(name: &str, value: &Value) -> Result<Scenario, Vec<S
         options: fields.value("options").cloned(),
         network: fields.value("network").cloned(),
         http2: fields.value("http2").cloned(),
+        tls_resumption: fields.value("tlsResumption").cloned(),
         most_workers: None,
         written: Written(Some(written.map(|(name, _)| name.clone()).collect())),
         executor: read_executor(kind, &mut fields, &place),

@@ -26,6 +26,9 @@ impl Scenario {
         if let Some(http2) = &self.http2 {
             all.insert("http2".into(), http2.clone());
         }
+        if let Some(resumption) = &self.tls_resumption {
+            all.insert("tlsResumption".into(), resumption.clone());
+        }
         if let Value::Object(own) = self.executor.to_json() {
             all.extend(own);
         }

@@ -82,6 +82,7 @@ impl Http1Call {
             auth: Auth::FromUserinfo,
             body_use: BodyUse::Stream(Rc::clone(&arrived) as Rc<dyn BodySink>),
             prior_knowledge: false,
+            tls: None,
         };
         Http1Call {
             client: Rc::clone(client),

@@ -80,6 +80,16 @@ export interface BodySource {
 /** A set of statuses made by `expectedStatuses`. */
 export interface ExpectedStatuses {}
 
+/** A client certificate and its private key, as PEM. */
+export interface TLSAuth {
+  /** The certificate, then those of authorities between. */
+  cert: string;
+  /** RSA, ECDSA or Ed25519. */
+  key: string;
+  /** Of an encrypted key. */
+  password?: string;
+}
+
 /**
  * How to send a request and what to do with the answer. Params that hold the same as before (texts, numbers and booleans in
  * plain objects) are compared instead of read again.
@@ -112,6 +122,17 @@ export interface Params {
    * an `http:` URL. An `https:` URL is not affected. The scheme `h2c:` says the same in a URL: `h2c://host/path`.
    */
   http2?: "prior-knowledge";
+  /**
+   * Not in k6. A client certificate for this request: it is shown to the host of the URL, whatever that asks for, and not
+   * to others that redirect it. Connections of another certificate are not used for it. `useTLS` of `onrush/http` says
+   * the same for all requests of a user, the option `tlsAuth` for all users by domain.
+   */
+  tlsAuth?: TLSAuth;
+  /**
+   * Not in k6. Whether a connection that this request opens may resume a TLS session that the user had, as the option
+   * `tlsResumption` says for all requests.
+   */
+  tlsResumption?: boolean;
   /**
    * Not in k6. Digest of the body: `response.hash` has it in hexadecimal digits, and the body is not kept. The
    * bytes are those that were transferred: content codings are not undone. Only the body of a 2xx answer is

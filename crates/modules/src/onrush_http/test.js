@@ -1,7 +1,7 @@
 // onrush/http is k6/http and more.
 import { check } from "k6";
 import plain from "k6/http";
-import http, { FormData, file, post } from "onrush/http";
+import http, { FormData, file, post, useTLS } from "onrush/http";
 
 export const options = { thresholds: { checks: ["rate==1"] } };
 
@@ -12,6 +12,14 @@ function text(form) {
 export default function () {
   check(null, {
     "everything of k6/http": () => Object.keys(plain).every((name) => http[name] === plain[name]) && post === plain.post,
+    "useTLS on top": () => http.useTLS === useTLS && plain.useTLS === undefined && useTLS({}) === undefined,
+    "what is no pair is refused": () => {
+      try {
+        useTLS({ tlsAuth: { cert: "c", key: "k" } });
+      } catch (error) {
+        return String(error).includes("tlsAuth: found no certificate in `cert`");
+      }
+    },
     "FormData on top": () => http.FormData === FormData && plain.FormData === undefined && globalThis.FormData === undefined,
     "text is UTF-8 and has no type": () => {
       const form = new FormData();

@@ -88,6 +88,7 @@ async fn download(url: &str, worker: Rc<wire::ClientContext>) -> Result<String, 
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
         prior_knowledge: false,
+        tls: None,
     };
     let client = Client::new(worker);
     let exchange = client.send(&request, None, &mut |_| {}).await;

@@ -10,6 +10,7 @@ use wire::settings::{Blocked, SizeLimits, TlsSettings};
 
 use super::http2::{self, Http2Choice};
 use super::link;
+use super::read;
 use super::network::USER_AGENT;
 use super::table::Options;
 use super::written::Written;
@@ -32,11 +33,18 @@ impl Options {
         self.http2_choices.get(scenario).or(self.http2.as_deref()).copied().unwrap_or_default()
     }
 
+    /// Whether a scenario's users resume their TLS sessions.
+    pub fn tls_resumption_of(&self, scenario: &str) -> bool {
+        self.tls_resumptions.get(scenario).copied().or(self.tls_resumption).unwrap_or(false)
+    }
+
     /// Reads what scenarios say of the network, and where that does not fit together. The error names the scenario,
     /// what was found and what was expected.
     pub fn read_scenarios(&mut self) -> Result<(), String> {
         self.links = self.fields("network", |scenario| scenario.network.as_ref(), link::settings)?;
         self.http2_choices = self.fields("http2", |scenario| scenario.http2.as_ref(), http2::choice)?;
+        self.tls_resumptions =
+            self.fields("tlsResumption", |scenario| scenario.tls_resumption.as_ref(), read::switch)?;
         let shared: Vec<String> = self.scenarios().map(|scenario| scenario.name.clone()).collect();
         let shared = shared.into_iter().filter(|name| self.http2_of(name).connections().is_some());
         for name in shared {

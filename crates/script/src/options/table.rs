@@ -41,6 +41,8 @@ macro_rules! options {
             pub links: BTreeMap<String, LinkSettings>,
             /// What scenarios say of HTTP/2, once `read_scenarios` has read them.
             pub http2_choices: BTreeMap<String, Http2Choice>,
+            /// What scenarios say of TLS sessions.
+            pub tls_resumptions: BTreeMap<String, bool>,
             /// JavaScript memory of one virtual user in bytes. Not an option of k6: a flag sets it.
             pub vu_memory_limit: Option<usize>,
             /// Proxies as the environment gives them. Not an option of k6.
@@ -78,6 +80,7 @@ macro_rules! options {
                     execution: self.execution.overlaid(higher.execution),
                     links: BTreeMap::new(),
                     http2_choices: BTreeMap::new(),
+                    tls_resumptions: BTreeMap::new(),
                     vu_memory_limit: higher.vu_memory_limit.or(self.vu_memory_limit),
                     proxies,
                     no_http2: higher.no_http2 || self.no_http2,
@@ -181,6 +184,11 @@ others {
         json("list of texts").more("this concerns TLS 1.2; the suites of TLS 1.3 are always on");
     tls_auth: Written<Vec<Arc<ClientIdentity>>> = "tlsAuth", network::tls_auth, "Client certificates",
         json("list of objects").more("`{ domains, cert, key, password }`; `cert` and `key` are PEM");
+    tls_resumption: bool = "tlsResumption", read::switch,
+        "Resume TLS sessions of earlier connections of the same user",
+        switch().flag("tls-resumption").env("ONRUSH_TLS_RESUMPTION")
+            .more("each user has its own sessions, as browsers have; a scenario may have its own field \
+                `tlsResumption`, a request its own param");
     dns: Written<Dns> = "dns", network::dns, "How names are resolved",
         fields("ttl=..,select=..,policy=..").flag("dns").env("K6_DNS").default("ttl=5m,select=random,policy=preferIPv4")
             .more("ttl: a time, 0 or inf; select: first, random or roundRobin; \

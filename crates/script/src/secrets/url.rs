@@ -140,6 +140,7 @@ impl UrlSource {
             auth: Auth::FromUserinfo,
             body_use: BodyUse::Keep,
             prior_knowledge: false,
+            tls: None,
         };
         let client = Client::new(context);
         let answered = self.ask(&client, &request).await;

@@ -10,7 +10,9 @@ mod network;
 mod received;
 mod script_state;
 mod tags;
+mod tls_of_user;
 mod traffic;
+mod user_tls;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ops::Deref;
@@ -346,6 +348,7 @@ impl Vu {
             self.network.set_link(settings.map(|settings| Link::new(settings, self.id())));
         }
         self.network.set_http2(options.http2_of(&scenario.name), || self.worker.http2_pools.of(&scenario, &options));
+        self.network.set_tls_resumption(options.tls_resumption_of(&scenario.name));
     }
 
     /// What all connections of this user go over, if its scenario says so.
@@ -462,6 +465,7 @@ impl Vu {
             // Outside the scenarios the test's own choice holds.
             if self.iterations.latest.borrow().is_none() {
                 self.network.set_http2(options.http2.as_deref().copied().unwrap_or_default(), || None);
+                self.network.set_tls_resumption(options.tls_resumption.unwrap_or(false));
             }
             let client = wire::Client::new(self.worker.wire(&options, &self.shared));
             self.count_received(&client);

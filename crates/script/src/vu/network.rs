@@ -1,13 +1,18 @@
-//! The connections of a user: its client, the link of its scenario under them, and whose connections of HTTP/2 it uses.
+//! The connections of a user: its client, the link of its scenario under them, whose connections of HTTP/2 it uses, and
+//! what it wants of TLS.
+//!
+//! What is said before the client is made, it is told when it is.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use wire::Client;
 use wire::client::{Http2Pool, Http2Use};
 use wire::link::Link;
-use wire::settings::Http2Limits;
+use wire::settings::{ClientIdentity, Http2Limits, OwnTls};
 
+use super::user_tls::UserTls;
 use crate::options::Http2Choice;
 
 /// The network side of one user, made at the first request.
@@ -17,6 +22,7 @@ pub(super) struct Network {
     link: RefCell<Option<Rc<Link>>>,
     choice: Cell<Http2Choice>,
     http2: RefCell<Option<Http2Use>>,
+    tls: UserTls,
     /// The option `noVUConnectionReuse`.
     closes_connections: OnceCell<bool>,
 }
@@ -32,6 +38,7 @@ impl Network {
             if let Some(how) = &*self.http2.borrow() {
                 client.use_http2(how.clone());
             }
+            client.set_tls(self.tls.of_client());
             Rc::new(client)
         };
         self.client.get_or_init(make)
@@ -70,6 +77,30 @@ impl Network {
             client.use_http2(how.clone());
         }
         *self.http2.borrow_mut() = Some(how);
+    }
+
+    /// Whether TLS sessions are resumed from now on, by the option or the scenario.
+    pub fn set_tls_resumption(&self, resumes: bool) {
+        if self.tls.set_resumption(resumes) {
+            self.tell_client_of_tls();
+        }
+    }
+
+    /// What the script wants of TLS for all requests from now on.
+    pub fn say_tls(&self, identity: Option<Arc<ClientIdentity>>, resumes: Option<bool>) {
+        self.tls.say(identity, resumes);
+        self.tell_client_of_tls();
+    }
+
+    /// What a request wants of TLS that says something of it.
+    pub fn tls_of_request(&self, identity: Option<Arc<ClientIdentity>>, resumes: Option<bool>) -> Rc<OwnTls> {
+        self.tls.of_request(identity, resumes)
+    }
+
+    fn tell_client_of_tls(&self) {
+        if let Some(client) = self.client_if_made() {
+            client.set_tls(self.tls.of_client());
+        }
     }
 
     /// Closes connections, where the option says so.

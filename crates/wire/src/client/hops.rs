@@ -77,7 +77,9 @@ impl Client {
         let io = &self.worker.io;
         let mut head = io.take_head();
         let offer = self.offer(&at.url, request.prior_knowledge);
-        let encoded = self.origin(&at.url, offer).and_then(|origin| {
+        // A certificate is shown to the host that it was given for, and not where that redirects to.
+        let own = request.tls.as_ref().filter(|_| at.url.host == request.url.host);
+        let encoded = self.origin_of(&at.url, offer, own).and_then(|origin| {
             let headers = self.encode_hop(request, at, (jar, digest), &origin, &mut head)?;
             Ok((origin, headers))
         });

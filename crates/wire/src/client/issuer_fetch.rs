@@ -38,6 +38,7 @@ async fn fetch(settings: Arc<Settings>, url: String) -> Option<Vec<u8>> {
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
         prior_knowledge: false,
+        tls: None,
     };
     match client.send(&request, None, &mut |_| {}).await.outcome.ok()? {
         Response { status: 200, body: Body::Kept(content), .. } => Some(content.to_vec()),

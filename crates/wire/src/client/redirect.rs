@@ -173,6 +173,7 @@ mod tests {
             auth: Auth::FromUserinfo,
             body_use: BodyUse::Keep,
             prior_knowledge: false,
+            tls: None,
         }
     }
 

@@ -34,6 +34,7 @@ use crate::room::{Held, Room};
 use crate::syntax::cookies::{CookieJar, cookie_header};
 use crate::syntax::url::Url;
 use crate::timings::Timings;
+use crate::tls::config::Offer;
 use crate::ws::handshake::{self, Agreement};
 use crate::ws::{DeflateOffer, MessageLimits};
 
@@ -125,7 +126,10 @@ impl Client {
         opening: &mut Opening,
     ) -> Result<WebSocket, Failure> {
         let (worker, io) = (&self.worker, &self.worker.io);
-        let origin = worker.origins.find_for_stream(ask.url)?;
+        let origin = match ask.url.tls {
+            true => self.origin_of(ask.url, Offer::Http1, None)?,
+            false => worker.origins.find_for_stream(ask.url)?,
+        };
         let key = handshake::new_key();
         let head = self.upgrade_head(ask, jar, &key)?;
         let lookup = Instant::now();

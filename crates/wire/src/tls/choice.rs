@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
+use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{CipherSuite, SupportedCipherSuite, SupportedProtocolVersion};
 
 use crate::failure_map;
+use crate::own_tls::ClientIdentity;
 use crate::tls::missing_issuers::IssuerFetch;
 use crate::tls::{issuers, private_key};
 
@@ -175,15 +176,6 @@ pub(crate) fn suite_name(suite: CipherSuite) -> Option<&'static str> {
     })
 }
 
-/// A client certificate and the hosts it is shown to.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ClientIdentity {
-    domains: Vec<String>,
-    /// The certificate first.
-    pub(crate) chain: Vec<CertificateDer<'static>>,
-    pub(crate) key: PrivateKeyDer<'static>,
-}
-
 impl ClientIdentity {
     /// Reads certificates and a key in PEM. `domains` are host patterns it is for; empty: all. The error says what was
     /// found and what was expected.
@@ -209,15 +201,6 @@ impl ClientIdentity {
             ));
         }
         Ok(ClientIdentity { domains, chain, key })
-    }
-
-    /// Whether it is shown to this host.
-    pub(crate) fn is_for(&self, host: &str) -> bool {
-        let matches = |pattern: &String| match pattern.strip_prefix("*.") {
-            Some(parent) => host.split_once('.').is_some_and(|(_, rest)| rest.eq_ignore_ascii_case(parent)),
-            None => pattern.eq_ignore_ascii_case(host),
-        };
-        self.domains.is_empty() || self.domains.iter().any(matches)
     }
 }
 

@@ -17,7 +17,8 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, Signa
 
 use crate::failure::{Failure, FailureKind, Step};
 use crate::failure_map;
-use crate::tls::choice::{ClientIdentity, TlsSettings};
+use crate::own_tls::{ClientIdentity, OwnTls};
+use crate::tls::choice::TlsSettings;
 use crate::tls::issuers::{self, IssuerSearch};
 use crate::tls::missing_issuers::{IssuerFetch, MissingIssuers, known_issuers};
 use crate::tls::roots::Roots;
@@ -103,27 +104,41 @@ impl TlsConfigs {
         }
     }
 
-    /// TLS for a host of a URL.
-    pub(crate) fn target_for(&self, host: &str, offer: Offer) -> Result<TlsTarget, Failure> {
-        let failed = |message| Failure { step: Step::Prepare, kind: FailureKind::Tls, message };
+    /// The same for requests that want something of their own. Made each time, and with it the sessions to resume.
+    pub(crate) fn own_target_for(&self, host: &str, offer: Offer, own: &OwnTls) -> Result<TlsTarget, Failure> {
+        let name = self.name_of(host)?;
+        let of_run = || self.settings.identities.iter().find(|identity| identity.is_for(host));
+        let identity = own.identity.as_ref().or_else(of_run).map(Arc::as_ref);
+        let config = self.make(identity, offer, own.resumes).map_err(|e| failed(failure_map::tls_text(&e).1))?;
+        Ok(TlsTarget { name, config: Arc::new(config), lack: self.lack.clone() })
+    }
+
+    /// What a host's certificate must be for, where a handshake can succeed at all.
+    fn name_of(&self, host: &str) -> Result<ServerName<'static>, Failure> {
         if let Some(problem) = &self.problem {
             return Err(failed(problem.clone()));
         }
-        let name = ServerName::try_from(host.trim_end_matches('.').to_owned())
-            .map_err(|_| failed(format!("tls: {host:?} cannot be used as a server name")))?;
+        ServerName::try_from(host.trim_end_matches('.').to_owned())
+            .map_err(|_| failed(format!("tls: {host:?} cannot be used as a server name")))
+    }
+
+    /// TLS for a host of a URL.
+    pub(crate) fn target_for(&self, host: &str, offer: Offer) -> Result<TlsTarget, Failure> {
+        let name = self.name_of(host)?;
         let identities = &self.settings.identities;
         let of = identities.iter().position(|identity| identity.is_for(host));
         let at = Offer::COUNT * of.unwrap_or(identities.len()) + offer as usize;
         if let Some(config) = &self.made.borrow()[at] {
             return Ok(TlsTarget { name, config: config.clone(), lack: self.lack.clone() });
         }
-        let config =
-            Arc::new(self.make(of.map(|of| &*identities[of]), offer).map_err(|e| failed(failure_map::tls_text(&e).1))?);
+        let identity = of.map(|of| &*identities[of]);
+        let config = self.make(identity, offer, self.settings.session_resumption);
+        let config = Arc::new(config.map_err(|e| failed(failure_map::tls_text(&e).1))?);
         self.made.borrow_mut()[at] = Some(config.clone());
         Ok(TlsTarget { name, config, lack: self.lack.clone() })
     }
 
-    fn make(&self, identity: Option<&ClientIdentity>, offer: Offer) -> Result<ClientConfig, Error> {
+    fn make(&self, identity: Option<&ClientIdentity>, offer: Offer, resumes: bool) -> Result<ClientConfig, Error> {
         let builder = ClientConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(self.settings.versions.list())?;
         let verifier = Verifier::new(self.provider.clone(), &self.settings);
@@ -139,11 +154,15 @@ impl TlsConfigs {
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols = offer.protocols();
-        if !self.settings.session_resumption {
+        if !resumes {
             config.resumption = Resumption::disabled();
         }
         Ok(config)
     }
+}
+
+fn failed(message: String) -> Failure {
+    Failure { step: Step::Prepare, kind: FailureKind::Tls, message }
 }
 
 /// Decides on a server's certificate in Go's order: time, then name, then authority; or accepts any.

@@ -143,6 +143,7 @@ pub fn get(url: &str) -> Request {
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
         prior_knowledge: false,
+        tls: None,
     }
 }
 

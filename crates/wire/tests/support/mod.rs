@@ -144,6 +144,7 @@ pub fn get(url: Url) -> Request {
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Keep,
         prior_knowledge: false,
+        tls: None,
     }
 }
 

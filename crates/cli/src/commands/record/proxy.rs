@@ -185,6 +185,7 @@ impl Sender {
             auth: Auth::FromUserinfo,
             body_use: BodyUse::Keep,
             prior_knowledge: false,
+            tls: None,
         };
         let all = tokio::task::LocalSet::new();
         let exchange = self.runtime.block_on(all.run_until(self.client.send(&request, None, &mut |_| {})));

@@ -25,6 +25,12 @@ declare module "k6/options" {
     network?: string | { [figure: string]: string | number };
     /** Whether requests may use HTTP/2, and how many connections the users of a scenario share. */
     http2?: boolean | { connections: number; streams?: number };
+    /** Resume TLS sessions of earlier connections of the same user. */
+    tlsResumption?: boolean;
+    /** Log each frame of WebSockets. */
+    wsDebug?: boolean;
+    /** `httpDebug` and `wsDebug` show this user alone. */
+    debugVU?: number;
     /** Query parameters whose values are masked in results and messages. */
     maskParams?: string[];
     /** Bytes of a socket's send buffer; 0: the kernel decides. */
@@ -46,6 +52,8 @@ declare module "k6/options" {
     network?: Options["network"];
     /** HTTP/2 for the users of this scenario. */
     http2?: Options["http2"];
+    /** Whether the users of this scenario resume their TLS sessions. */
+    tlsResumption?: boolean;
   }
 }
 
@@ -89,6 +97,10 @@ declare module "k6/http" {
   interface Params {
     /** Throw when the request fails. */
     throw?: boolean;
+    /** A client certificate for this request, as PEM. */
+    tlsAuth?: { cert: string; key: string; password?: string };
+    /** Whether a connection that this request opens may resume a TLS session. */
+    tlsResumption?: boolean;
     /** "prior-knowledge": HTTP/2 without TLS. */
     http2?: boolean | "prior-knowledge";
     /** Hash the body of the response while it is received. */

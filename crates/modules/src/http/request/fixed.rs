@@ -75,7 +75,9 @@ impl Fixed {
             Some(body) => is_streamed(body) || is_text && body.len() <= SHORT,
             None => is_text,
         };
-        if !is_fixed || !describes_itself(prepared) {
+        // What a user's own TLS is may change meanwhile.
+        let has_tls = prepared.sent.request.iter().any(|request| request.tls.is_some());
+        if !is_fixed || has_tls || !describes_itself(prepared) {
             return;
         }
         // A script whose bodies differ each time gains nothing: it is tried again now and then.

@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod fixed;
 pub(crate) mod hint;
 pub(crate) mod intake;
+pub(crate) mod own_tls;
 pub(crate) mod params;
 pub(crate) mod prepare;
 pub(crate) mod state;

@@ -16,6 +16,7 @@ use wire::field::canonical;
 use super::cookies;
 use super::events::{self, EventStream};
 use super::intake::Intake;
+use super::own_tls::WantedTls;
 use crate::http::common::go_format::go_type;
 use crate::http::common::refusal::{Checked, Refusal};
 use crate::http::common::status::Expectation;
@@ -65,6 +66,8 @@ pub struct Params {
     pub digest: bool,
     /// HTTP/2 without TLS, on http URLs.
     pub prior_knowledge: bool,
+    /// What `tlsAuth` and `tlsResumption` say.
+    pub tls: WantedTls,
     /// How the body is compressed.
     pub compression: Compression,
     /// Form of the body.
@@ -111,6 +114,7 @@ impl Params {
             redirects: None,
             digest: false,
             prior_knowledge: false,
+            tls: WantedTls::default(),
             compression: Compression::default(),
             response_type: None,
             expectation: None,
@@ -160,6 +164,7 @@ impl Params {
                 }
                 None => return Err(wrong(key, value, PRIOR_KNOWLEDGE).into()),
             },
+            "tlsAuth" | "tlsResumption" => self.tls.field(ctx, key, value)?,
             "hash" => {
                 let name = bytes::text(value)?.ok_or_else(|| wrong(key, value, "a string"))?;
                 self.intake = Intake::hash(&name)?;

@@ -223,6 +223,7 @@ fn assemble(vu: &Vu, state: &HttpState, run: &RunSettings, arguments: Arguments)
         auth: if params.digest { Auth::Digest } else { Auth::FromUserinfo },
         body_use: params.intake.body_use().unwrap_or_else(|| plain_use(response_type)),
         prior_knowledge: params.prior_knowledge,
+        tls: params.tls.of_request(vu),
     });
     let jar_cookies = match (&target.url, jar.is_empty()) {
         (Ok(url), false) => jar.for_url(url),

@@ -17,6 +17,7 @@ use crate::client::route::endpoint::{Address, Endpoint, Route, Tunnel};
 use crate::client::route::proxy::{Proxy, ProxyRules};
 use crate::client::route::socks::SocksRequest;
 use crate::failure::{Failure, FailureKind, Step};
+use crate::own_tls::OwnTls;
 use crate::settings::Settings;
 use crate::syntax::url::Url;
 use crate::tls::config::{Offer, TlsConfigs};
@@ -73,7 +74,7 @@ impl Origins {
         {
             return Ok(origin.clone());
         }
-        let origin = Rc::new(self.make(url, offer)?);
+        let origin = Rc::new(self.make(url, offer, None)?);
         let mut known = self.known.borrow_mut();
         if known.len() >= MOST_HOSTS {
             known.clear();
@@ -107,7 +108,13 @@ impl Origins {
         Ok(Rc::new(origin.at(Endpoint::new(tunnel, Some(target), Offer::OnlyHttp2))))
     }
 
-    fn make(&self, url: &Url, offer: Offer) -> Result<Origin, Failure> {
+    /// The origin of an https URL for requests with TLS of their own. Not kept here: its client does that.
+    pub(crate) fn find_own(&self, url: &Url, offer: Offer, own: &OwnTls) -> Result<Rc<Origin>, Failure> {
+        debug_assert!(url.tls, "others have none");
+        self.make(url, offer, Some(own)).map(Rc::new)
+    }
+
+    fn make(&self, url: &Url, offer: Offer, own: Option<&OwnTls>) -> Result<Origin, Failure> {
         let (tls, port, host) = (url.tls, url.port, url.host.clone());
         let proxy = self.proxies.find(url);
         let dial = proxy.map(|p| (p.host.clone(), p.port));
@@ -118,7 +125,11 @@ impl Origins {
             }
             _ => {
                 let tunnel = proxy.map(|p| self.tunnel(url, p)).transpose()?;
-                let target = tls.then(|| self.tls.target_for(&url.host, offer)).transpose()?;
+                let target = tls.then(|| match own {
+                    None => self.tls.target_for(&url.host, offer),
+                    Some(own) => self.tls.own_target_for(&url.host, offer, own),
+                });
+                let target = target.transpose()?;
                 let endpoint = Endpoint::new(tunnel, target, offer);
                 Ok(Origin { tls, offer, port, host, endpoint, plain_proxy: None, dial })
             }

@@ -109,6 +109,7 @@ fn request(probe: &Probe, url: Url) -> Request {
         auth: Auth::FromUserinfo,
         body_use: BodyUse::Discard,
         prior_knowledge: false,
+        tls: None,
     }
 }
 
