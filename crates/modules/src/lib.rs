@@ -33,6 +33,7 @@ pub mod k6;
 pub mod libraries;
 pub mod metrics;
 pub mod mix;
+pub mod onrush_data;
 pub mod onrush_fs;
 pub mod onrush_http;
 pub mod payload;
@@ -88,6 +89,7 @@ pub static MODULES: &[ModuleDef] = &[
     k6::MODULE,
     metrics::MODULE,
     mix::MODULE,
+    onrush_data::MODULE,
     onrush_fs::MODULE,
     onrush_http::MODULE,
     payload::MODULE,

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod rows;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;

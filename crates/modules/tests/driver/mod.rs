@@ -35,6 +35,7 @@ impl Lines {
 /// `k6/experimental/fs` in `modules/experimental/fs`.
 pub fn folder(module: &str) -> PathBuf {
     let noun = match module {
+        "onrush/data" => "onrush_data",
         "onrush/fs" => "onrush_fs",
         "onrush/http" => "onrush_http",
         library if library.starts_with("https://jslib.k6.io/formdata/") => "form_data",
