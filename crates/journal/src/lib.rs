@@ -36,7 +36,7 @@ mod second;
 mod timeline;
 mod writer;
 
-pub use agents_report::AgentsReport;
+pub use agents_report::{AgentsReport, named_of_all};
 pub use ended_load::{EndedBy, EndedLoad};
 pub use frame_store::FrameStore;
 pub use load_order::LoadOrder;

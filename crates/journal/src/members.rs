@@ -14,7 +14,7 @@ use metrics::{AgentUsers, Registry, SecondOfAgents, ShardReader, Snapshot};
 use report::document::{AgentFigures, MessageLogs};
 use units::show::{percent, time};
 
-use crate::agents_report::AgentsReport;
+use crate::agents_report::{AgentsReport, named_of_all};
 use crate::ended_load::{EndedBy, EndedLoad, EndedMember};
 use crate::part::{PartCounts, PartEnd, PartOutcome};
 use crate::record::{JournalEntry, Record};
@@ -236,6 +236,7 @@ impl Members {
             start_bound_ms: self.bound.as_secs_f64() * 1e3,
             stamps_apart_ms: Some(self.apart.as_secs_f64() * 1e3).filter(|apart| *apart > 0.0),
             is_marked_failed: self.ends().any(|end| end.is_marked_failed),
+            traces: named_of_all(self.ends().flat_map(|end| end.traces.iter().cloned())),
             messages: self.messages.clone(),
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::state::Counts;
 use engine::{Finding, Health, Judgement, Outcome, RunState, StopCause, Stopper, Verdict};
 use metrics::results::Results;
-use report::document::AgentLoad;
+use report::document::{AgentLoad, SampledTrace};
 use serde::{Deserialize, Serialize};
 
 use crate::second::{decode, encode};
@@ -88,6 +88,8 @@ pub struct PartEnd {
     pub messages: Option<LoggedMessages>,
     /// What it measured by itself, in few figures.
     pub load: Option<AgentLoad>,
+    /// Its sampled requests that were slowest, and the first that failed.
+    pub traces: Vec<SampledTrace>,
     /// Its clock was no further from the coordinator's at the start; none without one.
     pub clock_bound: Option<Duration>,
 }
@@ -120,6 +122,7 @@ impl PartEnd {
             allowed_cores,
             messages: None,
             load: None,
+            traces: Vec::new(),
             clock_bound: None,
         }
     }

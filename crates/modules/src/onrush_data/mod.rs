@@ -52,7 +52,8 @@ fn unique_rows<'js>(ctx: Ctx<'js>, name: Opt<Value<'js>>, array: Opt<Value<'js>>
         return Err(Exception::throw_type(&ctx, "uniqueRows: the first argument must be a name, which is not empty"));
     };
     let length = |rows: &Object<'js>| rows.get::<_, Option<f64>>("length");
-    let count = array.0.as_ref().and_then(Value::as_object).filter(|rows| !rows.is_function()).map(length).transpose()?;
+    let count =
+        array.0.as_ref().and_then(Value::as_object).filter(|rows| !rows.is_function()).map(length).transpose()?;
     let (Some(rows), Some(count)) = (array.0, count.flatten()) else {
         let message = "uniqueRows: the second argument must be an array, such as a SharedArray";
         return Err(Exception::throw_type(&ctx, message));
@@ -91,7 +92,8 @@ fn left<'js>(ctx: Ctx<'js>, this: This<Value<'js>>) -> Result<f64> {
 }
 
 fn parts<'js>(ctx: &Ctx<'js>, this: &Value<'js>) -> Result<(Arc<RowCounter>, Value<'js>)> {
-    let found = keeper::with(this, |rows: &mut UniqueRows, kept| Some((Arc::clone(&rows.counter), kept.first()?.clone())));
+    let found =
+        keeper::with(this, |rows: &mut UniqueRows, kept| Some((Arc::clone(&rows.counter), kept.first()?.clone())));
     found.flatten().ok_or_else(|| Exception::throw_type(ctx, "it is not what uniqueRows returns"))
 }
 

@@ -10,8 +10,8 @@ use wire::settings::{Blocked, SizeLimits, TlsSettings};
 
 use super::http2::{self, Http2Choice};
 use super::link;
-use super::read;
 use super::network::USER_AGENT;
+use super::read;
 use super::table::Options;
 use super::written::Written;
 

@@ -80,17 +80,6 @@ impl Traces {
         self.named().failed.clone()
     }
 
-    /// A line for each of them.
-    pub fn lines(&self) -> Vec<String> {
-        let named = self.named();
-        let line = |what: &str, request: &SampledRequest| {
-            let SampledRequest { trace_id, took_ns, line } = request;
-            format!("{what} sampled request: {line}, {:.1} ms, trace {trace_id:032x}", *took_ns as f64 / 1e6)
-        };
-        let slowest = named.slowest.iter().map(|request| line("slow", request));
-        slowest.chain(named.failed.iter().map(|request| line("failed", request))).collect()
-    }
-
     fn named(&self) -> MutexGuard<'_, NamedTraces> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -103,16 +92,17 @@ mod tests {
     #[test]
     fn the_slowest_and_the_first_that_failed_are_named() {
         let traces = Traces::default();
-        assert!(traces.lines().is_empty());
+        assert!(traces.slowest().is_empty() && traces.failed().is_empty());
         for (number, ms) in [5_u64, 1, 9, 7, 2].into_iter().enumerate() {
             let trace_id = number as u128 + 1;
             let took_ns = ms * 1_000_000;
             let line = String::from("GET http://h/");
             traces.note(took_ns, number == 4, || SampledRequest { trace_id, took_ns, line });
         }
-        let line = |what: &str, ms: u64, number: u32| {
-            format!("{what} sampled request: GET http://h/, {ms}.0 ms, trace {number:032x}")
+        let named = |all: Vec<SampledRequest>| -> Vec<(u64, u128)> {
+            all.into_iter().map(|request| (request.took_ns / 1_000_000, request.trace_id)).collect()
         };
-        assert_eq!(traces.lines(), [line("slow", 9, 3), line("slow", 7, 4), line("slow", 5, 1), line("failed", 2, 5)]);
+        assert_eq!(named(traces.slowest()), [(9, 3), (7, 4), (5, 1)]);
+        assert_eq!(named(traces.failed()), [(2, 5)]);
     }
 }

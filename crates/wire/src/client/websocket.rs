@@ -13,7 +13,8 @@ use crate::failure::{Failure, Step};
 use crate::failure_map;
 use crate::io::upload::Upload;
 use crate::ws::{
-    CloseReason, Decoder, DeflateParams, Encoder, Event, FrameWatch, Kind, MessageLimits, PassingFrames, Role, Violation,
+    CloseReason, Decoder, DeflateParams, Encoder, Event, FrameWatch, Kind, MessageLimits, PassingFrames, Role,
+    Violation,
 };
 
 /// Queue memory kept between messages at most.

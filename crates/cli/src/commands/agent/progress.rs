@@ -19,6 +19,7 @@ use script::log::Level;
 use super::AgentTest;
 use crate::commands::fleet::own_time;
 use crate::commands::run::drive::generator_watch::GeneratorWatch;
+use crate::commands::run::end::traces;
 use crate::commands::run::facts::generator::{self, Circumstances};
 use crate::commands::run::saved::save;
 use crate::commands::run::start::outputs;
@@ -216,8 +217,11 @@ impl<'a> RunningPart<'a> {
     pub fn finish(mut self, outcome: Outcome, outputs: Outputs) -> ExitCode {
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| self.say(Level::Warning, line));
-        let of_traces = self.test.script.program.traces().lines();
-        of_traces.iter().for_each(|line| self.say(Level::Info, line));
+        // The coordinator names those of all.
+        let traces = traces::named(&self.test.script.program);
+        if !self.is_local {
+            traces::tell(&traces, self.test.log);
+        }
         for worker in &outcome.stuck_workers {
             let text = format!("worker {worker} did not end: a script is stuck in native code");
             self.say(Level::Error, &text);
@@ -227,6 +231,7 @@ impl<'a> RunningPart<'a> {
         let messages = self.send_messages();
         let end = PartEnd {
             messages,
+            traces,
             clock_bound: self.bound,
             cause: Cause::own(stopper),
             is_marked_failed: self.test.script.program.marked_failed(),

@@ -107,6 +107,31 @@ fn failures_are_told_by_their_spans_and_in_the_log() {
 }
 
 #[test]
+fn a_fleet_names_the_traces_of_all_its_agents() {
+    let (target, collector) = (Peer::start(Duration::ZERO, "503 Busy"), Peer::start(Duration::ZERO, OK));
+    let lab = script(&target, "http.get(TARGET)");
+    let output = format!("otel={},proto=http", collector.url);
+    let run =
+        lab.run(&["--agents", "2", "--vus", "2", "--iterations", "8", "--traces-output", &output, "--save", "kept"]);
+    let spans = collector.spans();
+    assert_eq!(spans.len(), 8, "each agent sends its own: {spans:?}");
+    let all: Vec<String> =
+        spans.iter().map(|span| span.traceparent().split('-').nth(1).expect("an id").to_owned()).collect();
+    let result: Value = serde_json::from_str(&lab.read("kept/result.json")).expect("JSON");
+    let traces = result["requests"]["traces"].as_array().expect("a list");
+    let (failed, slow): (Vec<&Value>, Vec<&Value>) = traces.iter().partition(|trace| trace["failed"] == true);
+    assert_eq!((slow.len(), failed.len()), (3, 3), "{traces:?}");
+    let took: Vec<f64> = slow.iter().filter_map(|trace| trace["took_ms"].as_f64()).collect();
+    assert!(took.is_sorted_by(|one, other| one >= other), "{took:?}");
+    for trace in traces {
+        let id = trace["trace_id"].as_str().expect("an id");
+        assert!(all.iter().any(|known| known == id), "{id} of {all:?}");
+        assert!(run.stderr.contains(&format!("trace {id}")), "{}", run.stderr);
+    }
+    assert_eq!(run.stderr.matches("slow sampled request: ").count(), 3, "{}", run.stderr);
+}
+
+#[test]
 fn one_span_covers_all_hops_of_a_request() {
     let (target, collector) = (Peer::start(Duration::ZERO, OK), Peer::start(Duration::ZERO, OK));
     script(&target, "http.get(`${TARGET}/go`)")

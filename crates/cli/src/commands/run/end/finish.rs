@@ -23,12 +23,13 @@ use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::{Elsewhere, Ran};
 use crate::commands::run::drive::referee;
 use crate::commands::run::drive::run_samples::RunSamples;
-use crate::commands::run::end::changes::{as_run, kept_changes};
+use crate::commands::run::end::changes::as_run;
 use crate::commands::run::end::findings::Findings;
 use crate::commands::run::end::summary::{self, Summary};
 use crate::commands::run::end::traces;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
 use crate::commands::run::facts::target_cpu::TargetCpu;
+use crate::commands::run::saved::load_changes::kept_changes;
 use crate::commands::run::saved::save::{self, Facts, Figures, Kept, Saving, redacted_document};
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
@@ -85,7 +86,7 @@ impl Ending<'_> {
         let of_outputs = outputs.finish();
         of_outputs.iter().for_each(|line| log.write(Level::Warning, line, &[]));
         self.tell_unmatched_rules(&ran);
-        traces::tell(&script.program, log);
+        let traces = traces::told(&script.program, self.agents.as_ref(), log);
         let are_samples_lost = outputs::losses(&of_outputs).next().is_some();
         let over_time = over_time(&mut ran);
         over_time.problem.iter().for_each(|text| log.write(Level::Error, text, &[]));
@@ -124,7 +125,7 @@ impl Ending<'_> {
                 generator,
                 load_changes: kept_changes(&ran.changes),
                 messages: messages.as_ref().map(|(logs, _)| logs.clone()),
-                traces: traces::named(&script.program),
+                traces,
                 code: self.exit_code(&findings),
                 reason: findings.reason(),
             };

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::commands::run::drive::phases::Phases;
 use crate::commands::run::drive::progress::Ran;
-use crate::commands::run::end::changes::kept_changes;
 use crate::commands::run::end::findings::EXCEPTION;
+use crate::commands::run::saved::load_changes::kept_changes;
 use crate::commands::run::start::flags::Flags;
 use crate::commands::run::start::load::Script;
 use crate::log::Logger;

@@ -4,11 +4,11 @@
 
 use engine::Health;
 use journal::{Cause, JournalHead, JournalReader, MergedParts, MergedTest};
-use report::document::{AgentFigures, Document, Exit, Generator};
+use report::document::{AgentFigures, Document, Exit, Generator, SampledTrace};
 use wire::mask::Mask;
 
-use crate::commands::run::end::changes::kept_changes;
 use crate::commands::run::facts::generator::{Circumstances, Judged};
+use crate::commands::run::saved::load_changes::kept_changes;
 use crate::commands::run::saved::save::{self, Facts, Figures};
 use crate::exit_code::ExitCode;
 
@@ -20,7 +20,7 @@ pub fn of_run(head: JournalHead, journal: JournalReader) -> Result<Document, Str
     let generator = Generator { too_short: true, notes, ..Generator::default() };
     let code = if test.is_crossed { ExitCode::ThresholdsFailed } else { ExitCode::Generic };
     let exit = Exit { code: code as u8, reason: Some(ended) };
-    Ok(Document { exit, ..document(test, generator, code) })
+    Ok(Document { exit, ..document(test, generator, Vec::new(), code) })
 }
 
 /// The result of the parts of a test, and a line that says whose they are.
@@ -38,10 +38,10 @@ pub fn of_parts(parts: MergedParts) -> (Document, String) {
         stamps_apart_ms: agents.stamps_apart_ms,
         ..judged.document(&health, notes)
     };
-    (document(test, generator, code), whose)
+    (document(test, generator, agents.traces, code), whose)
 }
 
-fn document(test: MergedTest, generator: Generator, code: ExitCode) -> Document {
+fn document(test: MergedTest, generator: Generator, traces: Vec<SampledTrace>, code: ExitCode) -> Document {
     let MergedTest { head, stats, results, details, over_time, duration, load_changes, .. } = test;
     save::document(Facts {
         head: save::masked_head(head, &Mask::standard()),
@@ -51,7 +51,7 @@ fn document(test: MergedTest, generator: Generator, code: ExitCode) -> Document 
         generator,
         load_changes: kept_changes(&load_changes),
         messages: None,
-        traces: Vec::new(),
+        traces,
         code,
         reason: None,
     })

@@ -50,7 +50,9 @@ fn shown_user_problem(options: &Options, plan: &Plan) -> Option<String> {
     let user = options.debug_vu.map(u64::from).filter(|_| options.execution_segment.is_none())?;
     let most = plan.requirements().max_vus;
     if options.http_debug.is_none() && options.ws_debug != Some(true) {
-        return Some(format!("debugVU: found {user} and nothing to show of it, expected --http-debug or --ws-debug, too"));
+        return Some(format!(
+            "debugVU: found {user} and nothing to show of it, expected --http-debug or --ws-debug, too"
+        ));
     }
     (user > most).then(|| format!("debugVU: found user {user}, expected one of at most {most}, or 0 for setup()"))
 }
