@@ -178,7 +178,7 @@ mod tests {
         let found = all.found();
         assert!(found.len() <= ROOM && found.len() > ROOM / 2, "{}", found.len());
         assert!(found.iter().any(|one| one.lag < Duration::from_nanos(1000)), "the beginning is not forgotten");
-        // 4096, then 2048 more each time: the fourth time at the 10,240th.
+        // At the 4,097th, the 6,145th and the 8,193rd.
         assert_eq!(checker.pace.get().gap, FIRST_GAP * 8);
     }
 }
