@@ -32,6 +32,7 @@ mod test262;
 mod timing;
 mod truth;
 mod types;
+mod witness;
 mod world;
 
 use std::process::ExitCode;

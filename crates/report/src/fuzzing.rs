@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::document::{Document, file, vlq};
+use crate::witness;
 
 /// Numbers of a packed column: written again they are the same text, but for digits that say nothing.
 pub fn vlq(input: &[u8]) -> Result<(), String> {
@@ -29,4 +30,30 @@ pub fn document(input: &[u8]) -> Result<(), String> {
         Ok(rewritten) if rewritten == written => Ok(()),
         _ => Err(String::from("written twice it is another document")),
     }
+}
+
+/// What a load tool printed: it is refused in words, or read as numbers, judged, and shown.
+pub fn claims(input: &[u8]) -> Result<(), String> {
+    let claims = match witness::parse_claims(&String::from_utf8_lossy(input)) {
+        Err(problem) if problem.is_empty() => return Err(String::from("an error without a text")),
+        Err(_) => return Ok(()),
+        Ok(claims) => claims,
+    };
+    if let Some(odd) = claims.figures.iter().find(|claim| !(claim.value >= 0.0 && claim.rounding >= 0.0)) {
+        return Err(format!("no number: {odd:?}"));
+    }
+    let trial = witness::judge(&witness::WitnessDocument::default(), &claims);
+    let _ = witness::text(&trial);
+    Ok(())
+}
+
+/// The file of a witness: what is read can be written and read again, and a tool be judged by it.
+pub fn witness(input: &[u8]) -> Result<(), String> {
+    let Ok(document) = witness::parse_witness(&String::from_utf8_lossy(input)) else { return Ok(()) };
+    let written = serde_json::to_string(&document).map_err(|error| format!("cannot be written: {error}"))?;
+    witness::parse_witness(&written).map_err(|error| format!("is written as {written}, which is refused: {error}"))?;
+    let output = include_str!("../tests/witness/wrk.txt");
+    let claims = witness::parse_claims(output).map_err(|error| format!("wrk's output: {error}"))?;
+    let _ = witness::text(&witness::judge(&document, &claims));
+    Ok(())
 }

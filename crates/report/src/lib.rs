@@ -32,6 +32,7 @@ pub mod text;
 pub mod threshold_counts;
 pub mod timing_error;
 pub mod visible;
+pub mod witness;
 
 pub use document::Document;
 pub use errors::Errors;

@@ -9,6 +9,7 @@ use onrush_report::capacity::CapacityAnswer;
 use onrush_report::compare::render::ComparisonAnswer;
 use onrush_report::history::HistoryAnswer;
 use onrush_report::matrix::table::{Grid, RunLine, Tables};
+use onrush_report::witness::{Trial, WitnessDocument};
 use schemars::{JsonSchema, schema_for};
 
 fn holds<T: JsonSchema>(name: &str) {
@@ -29,4 +30,6 @@ fn the_schemas_of_answers_are_the_committed_ones() {
     holds::<Tables>("tables-1.json");
     holds::<Vec<Grid>>("grids-1.json");
     holds::<Vec<RunLine>>("lines-1.json");
+    holds::<WitnessDocument>("witness-1.json");
+    holds::<Trial>("trial-1.json");
 }

@@ -15,6 +15,7 @@ use crate::app::AppFactory;
 use crate::connection::listen::Listener;
 use crate::connection::stream::Stream;
 use crate::h1::connection::Connection;
+use crate::witness::{ConnectionWitness, WitnessFactory};
 use crate::worker::{Plan, Worker};
 
 /// How long accepting pauses when it fails, usually because file descriptors are used up.
@@ -47,14 +48,21 @@ impl Accepting {
     }
 }
 
+/// What a worker's thread makes for itself.
+pub(crate) struct Answers {
+    pub(crate) app: Option<AppFactory>,
+    pub(crate) witness: Option<WitnessFactory>,
+}
+
 /// The life of one worker's thread. Says when it is ready to serve, or why it is not.
 pub(crate) fn run(
     plan: Plan,
-    app: Option<AppFactory>,
+    answers: Answers,
     listeners: Vec<Listener>,
     ready: &mpsc::Sender<io::Result<()>>,
     stop: watch::Receiver<Option<Duration>>,
 ) {
+    let Answers { app, witness } = answers;
     let tls = plan.tls.clone().map(|config| Rc::new(TlsAcceptor::new(config)));
     let started = wire::event_loop().and_then(|runtime| {
         let app = runtime.block_on(async { app.map(|make| make()).transpose() }).map_err(io::Error::other)?;
@@ -68,7 +76,11 @@ pub(crate) fn run(
         Err(e) => ready.send(Err(e)),
         Ok((runtime, app, accepting)) => {
             let heard = ready.send(Ok(()));
-            runtime.block_on(serve(Rc::new(Worker::new(plan, app)), accepting, stop));
+            runtime.block_on(serve(
+                Rc::new(Worker::new(plan, app, witness.map(|make| Rc::from(make())))),
+                accepting,
+                stop,
+            ));
             heard
         }
     };
@@ -93,7 +105,10 @@ async fn accept(worker: Rc<Worker>, listener: Accepting) {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let (timer, registration) = worker.register();
-                let connection = Connection::new(stream, peer, worker.clone(), timer);
+                let witness = worker.witness().cloned();
+                let witness =
+                    witness.map(|of_worker| ConnectionWitness::new(of_worker, registration.id(), stream.watch()));
+                let connection = Connection::new(stream, peer, worker.clone(), timer, witness);
                 spawn_local(async move {
                     let _until_the_end = registration;
                     connection.serve().await;

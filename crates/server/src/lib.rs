@@ -43,6 +43,7 @@ pub mod route;
 mod routes;
 pub mod server;
 mod stats;
+pub mod witness;
 mod worker;
 pub mod ws;
 

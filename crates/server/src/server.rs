@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::accept;
+use crate::accept::{self, Answers};
 use crate::app::AppFactory;
 use crate::connection::certificate::{self, CertificateFiles};
 use crate::connection::limits::Limits;
@@ -19,6 +19,7 @@ use crate::incoming::pool::Buffers;
 use crate::kept::MemoryBudget;
 use crate::route::{ROUTES, STATS};
 use crate::stats::Stats;
+use crate::witness::WitnessFactory;
 use crate::worker::Plan;
 use crate::ws::Inboxes;
 
@@ -44,6 +45,8 @@ pub struct ServerConfig {
     pub limits: Limits,
     /// Memory for request bodies.
     pub buffers: Buffers,
+    /// Hears what each worker serves.
+    pub witness: Option<WitnessFactory>,
 }
 
 impl Default for ServerConfig {
@@ -58,6 +61,7 @@ impl Default for ServerConfig {
             app: None,
             limits: Limits::default(),
             buffers: Buffers::default(),
+            witness: None,
         }
     }
 }
@@ -143,9 +147,10 @@ impl Server {
             let stats = server.stats.clone();
             let (limits, buffers, inboxes) = (config.limits, config.buffers, inboxes.clone());
             let plan = Plan { index, stats, tls: tls.clone(), limits, budget: budget.clone(), buffers, inboxes };
-            let (app, ready, told) = (config.app.clone(), ready.clone(), told.clone());
+            let (answers, ready, told) =
+                (Answers { app: config.app.clone(), witness: config.witness.clone() }, ready.clone(), told.clone());
             let thread = std::thread::Builder::new().name(format!("target-{index}"));
-            let run = move || accept::run(plan, app, listeners, &ready, told);
+            let run = move || accept::run(plan, answers, listeners, &ready, told);
             server.threads.push(thread.spawn(run)?);
         }
         drop(ready);

@@ -17,6 +17,7 @@ use crate::connection::phase_timer::{PhaseLimits, PhaseTimer};
 use crate::incoming::pool::{Buffers, PIECE, Pool};
 use crate::kept::MemoryBudget;
 use crate::stats::{Stats, WorkerStats};
+use crate::witness::Witness;
 use crate::ws::{Inboxes, Rooms};
 
 /// How often draining looks whether requests have ended.
@@ -27,6 +28,7 @@ pub(crate) struct Worker {
     index: usize,
     stats: Arc<Stats>,
     app: Option<Rc<dyn App>>,
+    witness: Option<Rc<dyn Witness>>,
     pool: Pool,
     receive_size: Option<usize>,
     limits: Limits,
@@ -54,7 +56,7 @@ pub(crate) struct Plan {
 }
 
 impl Worker {
-    pub(crate) fn new(plan: Plan, app: Option<Rc<dyn App>>) -> Self {
+    pub(crate) fn new(plan: Plan, app: Option<Rc<dyn App>>, witness: Option<Rc<dyn Witness>>) -> Self {
         let Plan { index, stats, limits, budget, buffers, inboxes, .. } = plan;
         Worker {
             rooms: Rooms::new(inboxes, stats.clone(), index),
@@ -63,6 +65,7 @@ impl Worker {
             index,
             stats,
             app,
+            witness,
             limits,
             budget,
             stopping: Cell::new(false),
@@ -76,6 +79,10 @@ impl Worker {
 
     pub(crate) fn app(&self) -> Option<&Rc<dyn App>> {
         self.app.as_ref()
+    }
+
+    pub(crate) fn witness(&self) -> Option<&Rc<dyn Witness>> {
+        self.witness.as_ref()
     }
 
     pub(crate) fn pool(&self) -> &Pool {
@@ -166,6 +173,13 @@ impl Worker {
 pub(crate) struct Registration {
     worker: Rc<Worker>,
     id: u64,
+}
+
+impl Registration {
+    /// The number of the connection among those of its worker.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
 }
 
 impl Drop for Registration {

@@ -44,6 +44,7 @@ pub use failure_map::http2_error_name;
 pub use io::event_loop::event_loop;
 pub use io::listener::Listener;
 pub use io::reactor::{Installed, Reactor};
+pub use io::receive::StampKeeper;
 #[cfg(feature = "simulated")]
 pub use io::simulated;
 pub use io::socket::Socket;

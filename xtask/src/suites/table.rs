@@ -4,7 +4,7 @@ use super::Runner::{Ci, Nightly, Nobody};
 use super::{NightlyJob, SuiteRow};
 use crate::{
     book, browser, conformance, connect, convert, curl, dist, extensions, fleet, forms, grpc, image, libraries,
-    outputs, parity, programs, sanitize, soak, socketio, stats, test262, timing, truth, types, world,
+    outputs, parity, programs, sanitize, soak, socketio, stats, test262, timing, truth, types, witness, world,
 };
 
 /// A job of the nightly script that needs nothing but Rust.
@@ -150,6 +150,19 @@ pub(super) const SUITES: &[SuiteRow] = &[
                computes, and fails when a median is off by more than a millisecond.",
         runner: Nightly(&[job("", 30)]),
         run: |_| timing::run(&parity::build_onrush(&parity::workspace()?)?),
+    },
+    SuiteRow {
+        name: "witness",
+        arguments: &["[--onrush PATH] [--page FILE] [TOOL…]"],
+        does: "puts load tools on trial: what each prints beside what its target saw, with a steady target and one \
+               that stands still for a second",
+        when: "you changed what `onrush serve --witness` keeps, how `onrush witness` judges, or what a summary says",
+        help: "Runs wrk, wrk2, k6, oha, vegeta, hey, bombardier, ab, h2load and Onrush, those that are in $PEERS/bin \
+               or PATH, for at most ten seconds each against 'onrush serve --witness'; TOOL picks by name. Fails when \
+               a figure of Onrush is not true. --page writes the page of bench/results. Takes $ONRUSH, PATH of \
+               --onrush, or a release build. Three to four minutes; needs an idle machine.",
+        runner: Nightly(&[job("", 15)]),
+        run: witness::run,
     },
     SuiteRow {
         name: "browser",

@@ -26,6 +26,7 @@ mod several;
 mod table;
 mod types;
 mod version;
+mod witness;
 
 use std::ffi::OsString;
 
@@ -71,6 +72,7 @@ pub fn main(arguments: Vec<OsString>) -> ExitCode {
         Some(("history", matches)) => history::main(matches),
         Some(("record", matches)) => record::main(matches),
         Some(("serve", matches)) => serve::main(matches),
+        Some(("witness", matches)) => witness::main(matches),
         Some(("scale", matches)) => scale::main(matches),
         Some(("matrix", matches)) => matrix::main(matches),
         Some(("table", matches)) => table::main(matches),
@@ -147,6 +149,7 @@ pub fn command() -> Command {
         .subcommand(history::command())
         .subcommand(agent::command())
         .subcommand(serve::command())
+        .subcommand(witness::command())
         .subcommand(scale::command())
         .subcommand(matrix::command())
         .subcommand(table::command())

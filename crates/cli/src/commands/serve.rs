@@ -11,6 +11,7 @@ use server::{Server, ServerConfig};
 use units::Span;
 
 use super::serve_limits;
+use super::witness::ServerRecord;
 use crate::app;
 use crate::commands::run::script_failure;
 use crate::exit_code::ExitCode;
@@ -57,6 +58,12 @@ pub fn command() -> Command {
         .arg(
             Arg::new("certificate-out").long("certificate-out").value_name("FILE").help("Write the certificate as PEM"),
         )
+        .arg(
+            Arg::new("witness")
+                .long("witness")
+                .value_name("FILE")
+                .help("Write what the target saw to this file at the end, for 'onrush witness'"),
+        )
         .arg(json_answer::flag_saying(
             "Print JSON (docs/schema): a line when the target listens, serving-1.json, and one at the end, \
              served-1.json",
@@ -68,6 +75,9 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let mut config = config(matches)?;
     config.app = app(matches)?;
+    let record = matches.get_one::<String>("witness").map(|path| ServerRecord::new(path)).transpose()?;
+    config.witness = record.as_ref().map(ServerRecord::factory);
+    let has_tls = !config.tls.is_empty();
     let server = Server::start(config).map_err(|e| Failure::new(ExitCode::Generic, format!("cannot serve: {e}")))?;
     // Heard before anybody can know that there is something to end.
     let wait_for_signal = crate::process::signals::one()?;
@@ -94,6 +104,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     wait_for_signal();
     let counted = server.stop(GRACE);
+    let written = record.map_or(Ok(()), |record| record.write(&counted, has_tls));
     say(match (answers, counted) {
         (true, serde_json::Value::Object(counted)) => {
             let counted = counted.into_iter().collect();
@@ -101,7 +112,7 @@ pub fn main(matches: &ArgMatches) -> Result<ExitCode, Failure> {
         }
         (_, counted) => counted.to_string(),
     });
-    Ok(ExitCode::Ok)
+    written.map(|()| ExitCode::Ok)
 }
 
 /// The app of the command line, loaded.

@@ -66,6 +66,18 @@ pub const ANSWERS: &[Answer] = &[
     answer("deps", "onrush deps SCRIPT --json", "dependencies-1.json", "modules and files of a test, as k6 shows them"),
     answer("serve", "onrush serve --json", "serving-1.json", "a line with the addresses, once the target listens"),
     answer("serve", "onrush serve --json", "served-1.json", "a line with what was counted, at the end"),
+    answer(
+        "serve",
+        "onrush serve --witness FILE",
+        "witness-1.json",
+        "what the target saw: arrivals, times of answers, bytes, connections, stalls; in a file, at the end",
+    ),
+    answer(
+        "witness",
+        "onrush witness FILE --claims OUTPUT --json",
+        "trial-1.json",
+        "which figures of a load tool's output are true, within what, and why",
+    ),
     answer("version", "onrush version --json", "version-1.json", "version and system, as k6 shows them"),
     answer("features", "onrush features --json", "features-1.json", "features, as k6 shows them"),
     Answer {

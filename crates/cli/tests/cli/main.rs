@@ -96,4 +96,5 @@ mod unix_sockets;
 mod verdict;
 mod web;
 mod websockets;
+mod witness;
 mod wrong_places;

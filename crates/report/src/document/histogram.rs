@@ -103,7 +103,7 @@ impl Histogram {
     }
 
     /// None when the numbers contradict each other, which reading a document refuses.
-    pub(super) fn checked_trend(&self) -> Option<Trend> {
+    pub(crate) fn checked_trend(&self) -> Option<Trend> {
         Trend::from_numbers(self.min, self.max, self.sum, &self.buckets, &self.places)
             .filter(|trend| trend.count() == self.count)
             .map(|mut trend| {

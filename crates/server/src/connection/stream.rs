@@ -3,7 +3,7 @@
 //! What was written goes out with `flush`; a plain socket has nothing to flush. A `Stream` is a handle: the connection
 //! writes while the body of its request, wherever the app took that, reads.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,9 +13,17 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use wire::{Socket, TlsStream};
 
+use crate::witness::Traffic;
+
 /// A handle on a connection's socket, which closes with the last one.
 #[derive(Clone)]
-pub(crate) struct Stream(Rc<RefCell<Layer>>);
+pub(crate) struct Stream(Rc<Watchable>);
+
+struct Watchable {
+    layer: RefCell<Layer>,
+    /// Of a connection that a witness hears of.
+    traffic: OnceCell<Rc<Traffic>>,
+}
 
 enum Layer {
     Plain(Socket),
@@ -33,25 +41,54 @@ pub(crate) enum Peeked {
 
 impl Stream {
     pub(crate) fn plain(socket: Socket) -> Self {
-        Stream(Rc::new(RefCell::new(Layer::Plain(socket))))
+        Stream::of(Layer::Plain(socket))
     }
 
     pub(crate) fn tls(tls: TlsStream) -> Self {
-        Stream(Rc::new(RefCell::new(Layer::Tls(Box::new(tls)))))
+        Stream::of(Layer::Tls(Box::new(tls)))
+    }
+
+    fn of(layer: Layer) -> Self {
+        Stream(Rc::new(Watchable { layer: RefCell::new(layer), traffic: OnceCell::new() }))
+    }
+
+    /// From now on counts what passes, and has the kernel stamp what arrives.
+    pub(crate) fn watch(&self) -> Rc<Traffic> {
+        self.stamp_arrivals();
+        self.0.traffic.get_or_init(Rc::default).clone()
+    }
+
+    fn has_read(&self, bytes: usize, stamp_ns: Option<u64>) {
+        if let Some(traffic) = self.0.traffic.get() {
+            traffic.read(bytes, stamp_ns);
+        }
+    }
+
+    fn writes(&self) {
+        if let Some(traffic) = self.0.traffic.get() {
+            traffic.writes();
+        }
+    }
+
+    fn has_written(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let (Some(traffic), Poll::Ready(Ok(bytes))) = (self.0.traffic.get(), &polled) {
+            traffic.wrote(*bytes);
+        }
+        polled
     }
 
     pub(crate) fn is_tls(&self) -> bool {
-        matches!(*self.0.borrow(), Layer::Tls(_))
+        matches!(*self.0.layer.borrow(), Layer::Tls(_))
     }
 
     /// The handshake did not end (always false on plain sockets).
     pub(crate) fn is_handshaking(&self) -> bool {
-        matches!(&*self.0.borrow(), Layer::Tls(tls) if tls.is_handshaking())
+        matches!(&*self.0.layer.borrow(), Layer::Tls(tls) if tls.is_handshaking())
     }
 
     /// Client and server agreed on HTTP/2 in the handshake.
     pub(crate) fn chose_http2(&self) -> bool {
-        matches!(&*self.0.borrow(), Layer::Tls(tls) if tls.protocol() == Some(b"h2"))
+        matches!(&*self.0.layer.borrow(), Layer::Tls(tls) if tls.protocol() == Some(b"h2"))
     }
 
     /// The kernel sends `count` bytes of a file from `offset`, which moves on by what was sent; 0 at the end of the
@@ -65,29 +102,33 @@ impl Stream {
         offset: &mut u64,
         count: usize,
     ) -> Option<Poll<io::Result<usize>>> {
-        let Layer::Plain(socket) = &*self.0.borrow() else { return None };
-        Some(socket.poll_send_file_fairly(cx, file, *offset, count).map_ok(|sent| {
+        let Layer::Plain(socket) = &*self.0.layer.borrow() else { return None };
+        self.writes();
+        let sent = socket.poll_send_file_fairly(cx, file, *offset, count).map_ok(|sent| {
             *offset += sent as u64;
             sent
-        }))
+        });
+        Some(self.has_written(sent))
     }
 
     /// Whether `poll_write_more` differs from a plain write: TCP without TLS.
     pub(crate) fn keeps_back(&self) -> bool {
-        matches!(&*self.0.borrow(), Layer::Plain(socket) if socket.keeps_back())
+        matches!(&*self.0.layer.borrow(), Layer::Plain(socket) if socket.keeps_back())
     }
 
     /// Writes bytes that others follow at once: the kernel may keep them for a full packet.
     pub(crate) fn poll_write_more(&mut self, cx: &mut Context<'_>, bufs: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        match &mut *self.0.borrow_mut() {
+        self.writes();
+        let polled = match &mut *self.0.layer.borrow_mut() {
             Layer::Plain(socket) => socket.poll_send_more_fairly(cx, bufs),
             Layer::Tls(tls) => tls.poll_send(cx, bufs),
-        }
+        };
+        self.has_written(polled)
     }
 
     /// Has the kernel say when bytes arrive from now on, where it can.
     pub(crate) fn stamp_arrivals(&self) {
-        match &mut *self.0.borrow_mut() {
+        match &mut *self.0.layer.borrow_mut() {
             Layer::Plain(socket) => {
                 socket.stamp_arrivals();
             }
@@ -98,16 +139,22 @@ impl Stream {
     /// Reads as `poll_read` does, after `stamp_arrivals`; when the last bytes read reached this machine, wall clock,
     /// nanoseconds since 1970: by the kernel's stamp, else by the clock right after the read.
     pub(crate) fn poll_read_stamped(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<u64>> {
-        match &mut *self.0.borrow_mut() {
-            Layer::Plain(socket) => {
-                let stamp_ns = ready!(socket.poll_receive_into(cx, buf))?;
-                Poll::Ready(Ok(stamp_ns.unwrap_or_else(wire::wall_ns)))
-            }
+        let stamp_ns = ready!(self.poll_receive(cx, buf))?;
+        Poll::Ready(Ok(stamp_ns.unwrap_or_else(wire::wall_ns)))
+    }
+
+    /// Reads; the kernel's stamp of the last bytes, where it was asked for stamps.
+    fn poll_receive(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<Option<u64>>> {
+        let before = buf.filled().len();
+        let stamp_ns = match &mut *self.0.layer.borrow_mut() {
+            Layer::Plain(socket) => ready!(socket.poll_receive_into(cx, buf))?,
             Layer::Tls(tls) => {
                 ready!(tls.poll_receive_into(cx, buf))?;
-                Poll::Ready(Ok(tls.stamp_ns().unwrap_or_else(wire::wall_ns)))
+                tls.stamp_ns()
             }
-        }
+        };
+        self.has_read(buf.filled().len() - before, stamp_ns);
+        Poll::Ready(Ok(stamp_ns))
     }
 
     /// Waits for bytes and gives at most `most` of them to whoever uses them, possibly in several pieces; how many. 0:
@@ -119,25 +166,27 @@ impl Stream {
         scratch: &mut [u8],
         use_bytes: &mut impl FnMut(&[u8]),
     ) -> Poll<io::Result<usize>> {
-        match &mut *self.0.borrow_mut() {
+        let (bytes, stamp_ns) = match &mut *self.0.layer.borrow_mut() {
             Layer::Plain(socket) => {
                 let mut buffer = ReadBuf::new(scratch);
-                ready!(socket.poll_receive_into(cx, &mut buffer))?;
+                let stamp_ns = ready!(socket.poll_receive_into(cx, &mut buffer))?;
                 use_bytes(buffer.filled());
-                Poll::Ready(Ok(buffer.filled().len()))
+                (buffer.filled().len(), stamp_ns)
             }
-            Layer::Tls(tls) => tls.poll_receive(cx, scratch.len(), use_bytes),
-        }
+            Layer::Tls(tls) => (ready!(tls.poll_receive(cx, scratch.len(), use_bytes))?, tls.stamp_ns()),
+        };
+        self.has_read(bytes, stamp_ns);
+        Poll::Ready(Ok(bytes))
     }
 
     /// Makes closing send RST instead of FIN; a unix socket has no such thing and just closes.
     pub(crate) fn reset_on_close(&self) -> io::Result<()> {
-        self.0.borrow().socket().reset_on_close()
+        self.0.layer.borrow().socket().reset_on_close()
     }
 
     /// Ready when a read is worth trying: memory for it is found only then.
     pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self.0.borrow_mut() {
+        match &mut *self.0.layer.borrow_mut() {
             Layer::Plain(socket) => socket.poll_readable(cx),
             Layer::Tls(tls) => tls.poll_readable(cx),
         }
@@ -145,7 +194,7 @@ impl Stream {
 
     /// Waits until there is something to see, and leaves it there.
     pub(crate) fn poll_peek(&self, cx: &mut Context<'_>) -> Poll<Peeked> {
-        let layer = self.0.borrow();
+        let layer = self.0.layer.borrow();
         if matches!(&*layer, Layer::Tls(tls) if tls.has_content()) {
             return Poll::Ready(Peeked::Bytes);
         }
@@ -165,19 +214,13 @@ impl Layer {
 
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match &mut *self.0.borrow_mut() {
-            Layer::Plain(socket) => socket.poll_receive_into(cx, buf).map_ok(drop),
-            Layer::Tls(tls) => tls.poll_receive_into(cx, buf),
-        }
+        self.poll_receive(cx, buf).map_ok(drop)
     }
 }
 
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        match &mut *self.0.borrow_mut() {
-            Layer::Plain(socket) => socket.poll_send_fairly(cx, &[IoSlice::new(buf)]),
-            Layer::Tls(tls) => tls.poll_send(cx, &[IoSlice::new(buf)]),
-        }
+        self.poll_write_vectored(cx, &[IoSlice::new(buf)])
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -189,21 +232,23 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match &mut *self.0.borrow_mut() {
+        self.writes();
+        let polled = match &mut *self.0.layer.borrow_mut() {
             Layer::Plain(socket) => socket.poll_send_fairly(cx, bufs),
             Layer::Tls(tls) => tls.poll_send(cx, bufs),
-        }
+        };
+        self.has_written(polled)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self.0.borrow_mut() {
+        match &mut *self.0.layer.borrow_mut() {
             Layer::Plain(_) => Poll::Ready(Ok(())),
             Layer::Tls(tls) => tls.poll_flush(cx),
         }
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self.0.borrow_mut() {
+        match &mut *self.0.layer.borrow_mut() {
             Layer::Plain(socket) => {
                 socket.close_sending();
                 Poll::Ready(Ok(()))

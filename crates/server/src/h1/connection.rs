@@ -17,6 +17,8 @@ use crate::connection::phase_timer::{Phase, PhaseTimer};
 use crate::connection::stream::Stream;
 use crate::outgoing::output::Output;
 use crate::request::Request;
+use crate::route::STATS;
+use crate::witness::ConnectionWitness;
 use crate::worker::Worker;
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::{Framing, Head};
@@ -46,6 +48,7 @@ pub(crate) struct Connection {
     pub(crate) peer: Option<IpAddr>,
     /// No request was read yet, so that the protocol may still turn out to be another.
     pub(crate) is_first: bool,
+    pub(crate) witness: Option<Rc<ConnectionWitness>>,
 }
 
 /// A head that is complete, without the borrow of its bytes.
@@ -61,6 +64,11 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
+    /// A witness hears of it: it is a request, and not one to `/stats`.
+    pub(crate) fn is_told(&self) -> bool {
+        self.head_len > 0 && self.route != Some(STATS)
+    }
+
     /// The end of the client's side means that nobody waits for the response: an app answers, and no body is still
     /// being read.
     pub(crate) fn watches_client(&self) -> bool {
@@ -76,9 +84,15 @@ pub(crate) enum Filled {
 }
 
 impl Connection {
-    pub(crate) fn new(stream: Stream, peer: Option<IpAddr>, worker: Rc<Worker>, timer: Rc<PhaseTimer>) -> Self {
+    pub(crate) fn new(
+        stream: Stream,
+        peer: Option<IpAddr>,
+        worker: Rc<Worker>,
+        timer: Rc<PhaseTimer>,
+        witness: Option<Rc<ConnectionWitness>>,
+    ) -> Self {
         let (input, out) = (Vec::new(), Output::default());
-        Connection { stream, worker, timer, input, start: 0, out, peer, is_first: true }
+        Connection { stream, worker, timer, input, start: 0, out, peer, is_first: true, witness }
     }
 
     pub(crate) fn request<'r>(

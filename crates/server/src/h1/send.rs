@@ -76,6 +76,15 @@ impl Connection {
         };
         let content_type = response.content_type.iter().map(|value| ("Content-Type", value.as_bytes()));
         let headers = content_type.chain(lines(&response.headers).filter(|(name, _)| !is_senders(name)));
+        if let Some(witness) = self.witness.as_ref().filter(|_| begun.is_told()) {
+            let length = match framing {
+                BodyFraming::Length(_) if begun.is_head => Some(0),
+                BodyFraming::Length(length) => Some(length),
+                BodyFraming::None => Some(0),
+                _ => None,
+            };
+            witness.responds(Some(response.status), length);
+        }
         encode::response_head(self.out.buffer(), response.status, &own_lines(), framing, persistence, headers);
         if keep_alive { After::Continue } else { After::Close }
     }
@@ -118,7 +127,10 @@ impl Connection {
         let sent = sent.await;
         self.count_sent();
         match sent? {
-            BodyEnd::Whole => Ok(after),
+            BodyEnd::Whole => {
+                self.told_sent();
+                Ok(after)
+            }
             BodyEnd::CutShort => self.cut_short(framing),
         }
     }
@@ -144,7 +156,15 @@ impl Connection {
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
         let result = poll_fn(|cx| self.out.poll_flush(&mut self.stream, cx)).await;
         self.count_sent();
+        self.told_sent();
         result
+    }
+
+    /// Has the witness know that what was answered so far has left.
+    fn told_sent(&self) {
+        if let Some(witness) = self.witness.as_ref().filter(|_| self.out.is_empty()) {
+            witness.sent();
+        }
     }
 
     pub(crate) async fn misbehave(&mut self, fault: Fault) -> io::Result<After> {
@@ -154,6 +174,9 @@ impl Connection {
             self.out.copy(&fault.bytes, false);
         }
         if fault.then == Then::GoOn {
+            if let Some(witness) = &self.witness {
+                witness.responds(None, None);
+            }
             return Ok(After::Continue);
         }
         self.flush().await?;

@@ -59,7 +59,15 @@ impl Connection {
                 Next::Refused(refused) => Box::pin(self.refuse(refused)).await?,
                 Next::Http2 => {
                     let ahead = std::mem::take(&mut self.input);
-                    Box::pin(h2::serve(self.stream.clone(), self.peer, &self.worker, &self.timer, ahead)).await?
+                    Box::pin(h2::serve(
+                        self.stream.clone(),
+                        self.peer,
+                        &self.worker,
+                        &self.timer,
+                        self.witness.clone(),
+                        ahead,
+                    ))
+                    .await?
                 }
                 Next::Reply(begun, reply) => {
                     self.begin(begun);
@@ -104,6 +112,9 @@ impl Connection {
         self.worker.stats().count(route);
         let is_head = head.method == "HEAD";
         let begun = Begun { route, of_app, head_len: head.len, framing: head.framing, minor: head.minor, is_head };
+        if let Some(witness) = self.witness.as_ref().filter(|_| begun.is_told()) {
+            witness.arrived();
+        }
         if of_app {
             let is_plain = head.framing.body == BodyFraming::None && head.header("upgrade").is_none();
             return if is_plain { Next::Asked(begun, self.app_request(&head)) } else { Next::Begun(begun, None) };

@@ -23,6 +23,9 @@ impl Connection {
         let Opening { upgrade, protocol, headers, handler } = opening;
         let extra = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let agreed = upgrade.answer(protocol.as_deref(), extra, self.out.buffer());
+        if let Some(witness) = &self.witness {
+            witness.responds(Some(101), Some(0));
+        }
         self.flush().await?;
         let behind = self.input.split_off(self.start);
         // An open websocket has no use for the room of a head.

@@ -26,6 +26,7 @@ use crate::connection::stream::Stream;
 use crate::h2::exchange;
 use crate::h2::fault::Ending;
 use crate::h2::transport::Transport;
+use crate::witness::ConnectionWitness;
 use crate::worker::Worker;
 
 /// Streams of one connection at a time.
@@ -45,6 +46,7 @@ struct Http2Connection {
     worker: Rc<Worker>,
     timer: Rc<PhaseTimer>,
     origin: Origin,
+    witness: Option<Rc<ConnectionWitness>>,
 }
 
 /// What the connection's task wakes for.
@@ -63,6 +65,7 @@ pub(crate) async fn serve(
     peer: Option<IpAddr>,
     worker: &Rc<Worker>,
     timer: &Rc<PhaseTimer>,
+    witness: Option<Rc<ConnectionWitness>>,
     ahead: Vec<u8>,
 ) -> io::Result<After> {
     let origin = Origin { peer, tls: stream.is_tls(), version: Version::Http2 };
@@ -72,7 +75,7 @@ pub(crate) async fn serve(
         return Ok(After::CloseUnread);
     };
     let (worker, timer) = (worker.clone(), timer.clone());
-    let mut connection = Http2Connection { h2, running: JoinSet::new(), worker, timer, origin };
+    let mut connection = Http2Connection { h2, running: JoinSet::new(), worker, timer, origin, witness };
     match connection.event().await {
         Event::Fault(ending) => connection.end_by_fault(stream, &ending).await,
         Event::Closed(result) => {
@@ -142,7 +145,8 @@ impl Http2Connection {
                 match self.h2.poll_accept(cx) {
                     Poll::Ready(Some(Ok((request, respond)))) => {
                         self.timer.enter(Phase::Busy, worker.now());
-                        let exchange = exchange::run(worker.clone(), self.origin, request, respond);
+                        let exchange =
+                            exchange::run(worker.clone(), self.origin, self.witness.clone(), request, respond);
                         if let Some(ending) = self.begin(Box::pin(exchange), cx) {
                             return Poll::Ready(Event::Fault(ending));
                         }

@@ -25,6 +25,7 @@ use crate::outgoing::respond::{Reply, Response};
 use crate::refusal::{instead, most, too_large};
 use crate::request::{Request, split_target};
 use crate::route::{self, BodyUse, ROUTES, STATS};
+use crate::witness::{ConnectionWitness, StreamWitness};
 use crate::worker::Worker;
 use wire::h1::framing::BodyFraming;
 use wire::h1::request_head::Framing;
@@ -36,20 +37,23 @@ pub(crate) struct Exchange {
     parts: Parts,
     respond: Respond,
     failed: Failed,
+    witness: Option<StreamWitness>,
 }
 
 /// Answers one request; how the connection is to end if it is.
 pub(crate) async fn run(
     worker: Rc<Worker>,
     origin: Origin,
+    witness: Option<Rc<ConnectionWitness>>,
     request: http::Request<RecvStream>,
     respond: SendResponse<Bytes>,
 ) -> Option<Ending> {
     let (parts, stream) = request.into_parts();
-    let exchange =
-        Exchange { worker, origin, parts, respond: Rc::new(RefCell::new(respond)), failed: Failed::default() };
-    let (_, target) = head::method_and_target(&exchange.parts);
+    let (_, target) = head::method_and_target(&parts);
     let route = route::find(split_target(target).0).map(|(index, _)| index);
+    let witness = witness.filter(|_| route != Some(STATS)).map(|witness| witness.stream_arrived());
+    let (respond, failed) = (Rc::new(RefCell::new(respond)), Failed::default());
+    let exchange = Exchange { worker, origin, parts, respond, failed, witness };
     let app = exchange.worker.app().filter(|_| route != Some(STATS)).cloned();
     exchange.worker.stats().count(route.filter(|_| app.is_none()));
     match app {
@@ -76,7 +80,16 @@ impl Exchange {
     }
 
     async fn send(&self, response: Response) {
-        send::respond(&self.worker, &self.respond, response, self.parts.method == http::Method::HEAD).await;
+        let is_head = self.parts.method == http::Method::HEAD;
+        let (status, body) = (response.status, if is_head { Some(0) } else { response.body.length() });
+        send::respond(&self.worker, &self.respond, response, is_head).await;
+        self.told(status, body);
+    }
+
+    fn told(&self, status: u16, body: Option<u64>) {
+        if let Some(witness) = &self.witness {
+            witness.responded(status, body);
+        }
     }
 
     /// By the app.
@@ -122,6 +135,7 @@ impl Exchange {
         let body = self.body(stream).patient();
         let body = RequestBody::from_source(Rc::new(RefCell::new(body)));
         grpc::answer(&self.worker, &self.parts, form, &self.respond, body).await;
+        self.told(200, None);
     }
 
     /// By a route.

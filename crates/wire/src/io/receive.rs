@@ -19,12 +19,14 @@ pub struct Received {
 
 /// Keeps the kernel's receive stamping switched on while it lives. The kernel starts stamping with the first socket
 /// that asks and stops with the last; without this, short-lived connections would switch it for each of them.
-pub(crate) struct StampKeeper {
+pub struct StampKeeper {
     _socket: Option<socket2::Socket>,
 }
 
 impl StampKeeper {
-    pub(crate) fn new() -> StampKeeper {
+    /// Waits until the kernel stamps, for a second at most.
+    #[allow(clippy::new_without_default, reason = "it waits, and asks the kernel")]
+    pub fn new() -> StampKeeper {
         #[cfg(feature = "simulated")]
         if crate::io::simulated::network().is_some() {
             return StampKeeper { _socket: None };

@@ -18,7 +18,7 @@ const SCRIPT: &str = "import http from 'k6/http';
 
 /// Fails unless the text is one JSON value that keeps to this schema.
 #[track_caller]
-fn keeps_to(name: &str, text: &str) -> Value {
+pub fn keeps_to(name: &str, text: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name);
     let schema = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     let schema: Value = serde_json::from_str(&schema).expect("a schema");
