@@ -5,6 +5,7 @@ mod answers;
 mod api;
 mod archive;
 mod bad_input;
+mod board;
 mod budgets;
 mod capacity;
 mod capture;
