@@ -22,8 +22,8 @@ pub fn command() -> Command {
         .about("Say which figures of a load tool's output are true, by what the target saw")
         .after_help(
             "FILE is what 'onrush serve --witness FILE' wrote when it ended, after that load alone. OUTPUT is what the \
-             tool printed: wrk, wrk2, k6 and Onrush (--summary-export), oha (--output-format json), vegeta report, \
-             hey, bombardier, ab, h2load, Locust (…_stats.csv). Which tool it was is told by the text.",
+             tool printed: wrk, wrk2, k6 and Onrush (--summary-export), the JSON of oha, vegeta report, hey, \
+             bombardier, ab, h2load, Locust (…_stats.csv). Which tool it was is told by the text.",
         )
         .arg(Arg::new("witness").value_name("FILE").required(true).help("What the target saw"))
         .arg(Arg::new("claims").long("claims").value_name("OUTPUT").required(true).help("What the tool printed"))

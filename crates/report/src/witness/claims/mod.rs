@@ -35,7 +35,7 @@ type ClaimFormat = (&'static str, fn(&Output<'_>) -> Option<Claims>);
 const FORMATS: &[ClaimFormat] = &[
     ("wrk and wrk2", |output| of_text(output, wrk::read)),
     ("k6 (--summary-export, or the data of handleSummary)", |output| of_json(output, k6::read)),
-    ("oha (--output-format json)", |output| of_json(output, oha::read)),
+    ("the JSON of oha", |output| of_json(output, oha::read)),
     ("vegeta report (text, or -type=json)", |output| match output {
         Output::Text(text) => vegeta::read_text(text),
         Output::Json(json) => vegeta::read_json(json),
