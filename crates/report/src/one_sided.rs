@@ -5,11 +5,12 @@
 
 use metrics::ErrorKind;
 use metrics::results::{MetricResult, Results, Value};
-use units::show::{grouped, percent};
+use units::show::{grouped, percent, time};
 
-use crate::document::{Judgement, LimitName, OneSided, Side};
+use crate::document::{Judgement, KnownSide, LimitName, OneSided};
 use crate::format;
 use crate::options::{SummaryOptions, TrendStat};
+use crate::timing_error::TimingFacts;
 
 /// The response times that iterations wait for.
 const DURATION: &str = "http_req_duration";
@@ -17,6 +18,10 @@ const DURATION: &str = "http_req_duration";
 const REQUESTS: &str = "http_reqs";
 /// A smaller share of unseen ends moves no percentile that is usually read.
 const NOTABLE: f64 = 0.000_5;
+/// From this share on requests without a stamp move what is printed.
+const MANY: f64 = 0.1;
+/// Less is within the noise of a machine.
+const LATE_MS: f64 = 1.0;
 /// What a request that ran out of its time is counted as.
 const TIMEOUT: &str = "request timeout";
 
@@ -45,7 +50,7 @@ fn unseen_ends(results: &Results) -> Option<OneSided> {
     (share > NOTABLE && measured(results) > 0).then(|| OneSided {
         metric: DURATION.to_owned(),
         from_percentile: Some(rounded(100.0 * (1.0 - share))),
-        side: Side::AtLeast,
+        side: KnownSide::AtLeast,
         why: format!("of {} requests {}", grouped(all), why.join(" and ")),
     })
 }
@@ -57,10 +62,26 @@ fn not_started(results: &Results, judgement: &Judgement) -> Option<OneSided> {
     (share > NOTABLE && measured(results) > 0).then(|| OneSided {
         metric: DURATION.to_owned(),
         from_percentile: Some(0.0),
-        side: Side::AtLeast,
+        side: KnownSide::AtLeast,
         why: format!(
             "{} of the planned iterations never started, so the load was less than planned",
             percent(share, 1)
+        ),
+    })
+}
+
+/// Responses that the program has timed, and its event loops were late to read: they came earlier than it says.
+pub fn read_late(facts: &TimingFacts<'_>) -> Option<OneSided> {
+    let share = facts.unstamped as f64 / facts.requests.max(1) as f64;
+    (share > MANY && facts.loop_late_ms > LATE_MS).then(|| OneSided {
+        metric: DURATION.to_owned(),
+        from_percentile: Some(0.0),
+        side: KnownSide::AtMost,
+        why: format!(
+            "the kernel stamped no arrival of {} of {} requests, and they were read up to {} late (99 of 100)",
+            grouped(facts.unstamped),
+            grouped(facts.requests),
+            time(facts.loop_late_ms)
         ),
     })
 }
@@ -70,7 +91,7 @@ fn limited(results: &Results, judgement: &Judgement) -> Option<OneSided> {
     (results.count(REQUESTS) > 0).then(|| OneSided {
         metric: REQUESTS.to_owned(),
         from_percentile: None,
-        side: Side::AtLeast,
+        side: KnownSide::AtLeast,
         why: format!("{}: the target may hold more", limit.name.sentence()),
     })
 }
@@ -163,11 +184,23 @@ mod tests {
     fn requests_without_a_seen_end_reach_the_percentiles_above_them() {
         let found = one_sided(&results(30, 20), &judgement(1020, 0, None));
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].from_percentile, found[0].side), (Some(95.09), Side::AtLeast));
+        assert_eq!((found[0].from_percentile, found[0].side), (Some(95.09), KnownSide::AtLeast));
         assert_eq!(said(&results(30, 20), judgement(1020, 0, None)), Vec::<String>::new(), "p(95) is not reached");
         let many = said(&results(60, 0), judgement(1000, 0, None));
         let expected = "http_req_duration is at least what is shown (p(95) 950.05ms): of 1,000 requests 60 timed out";
         assert_eq!(many, [expected]);
+    }
+
+    #[test]
+    fn what_was_read_late_came_earlier() {
+        let facts = TimingFacts { checked: &[], requests: 1000, unstamped: 1000, loop_late_ms: 2.5 };
+        let found = read_late(&facts).expect("all were read late");
+        assert_eq!(found.side, KnownSide::AtMost);
+        let expected = "all of http_req_duration is at most what is shown: the kernel stamped no arrival of 1,000 of \
+            1,000 requests, and they were read up to 2.5ms late (99 of 100)";
+        assert_eq!(found.sentence(), expected);
+        assert_eq!(read_late(&TimingFacts { loop_late_ms: 0.2, ..facts }), None);
+        assert_eq!(read_late(&TimingFacts { unstamped: 9, ..facts }), None);
     }
 
     #[test]

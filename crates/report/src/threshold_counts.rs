@@ -5,9 +5,9 @@ use units::show::counted;
 /// Thresholds by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThresholdCounts {
-    /// They held.
+    /// Those that held.
     pub held: usize,
-    /// They did not.
+    /// Those that did not.
     pub crossed: usize,
     /// Nothing was measured for them.
     pub without_samples: usize,

@@ -80,7 +80,7 @@ fn of_ab_and_hey() {
     let hey = [
         (ClaimFigure::Requests, 11_716.0),
         (ClaimFigure::Duration, 1.02),
-        (ClaimFigure::Rate, 11_486.4121),
+        (ClaimFigure::Rate, 11_486.412_1),
         (ClaimFigure::BodiesReceived, 210_888.0),
         (ClaimFigure::LatencyMax, 16.4),
         (ClaimFigure::Latency(99.0), 5.6),

@@ -6,8 +6,8 @@
 //! too. Only requests over TCP, without a link, and with a body that leaves at once: a large one takes time of its own
 //! to send. HTTP/2 is left out, since its requests share packets.
 //!
-//! Each thread checks one request in so many that [`Pace::gap`] lies between two checks: all of a slow run, few of a
-//! fast one. How many stand behind each check is its weight. Where checks fill their room, every second one is
+//! Each thread checks one request in so many that [`CheckPace::gap`] lies between two checks: all of a slow run, few of
+//! a fast one. How many stand behind each check is its weight. Where checks fill their room, every second one is
 //! dropped and the gap doubles, so a run of days takes no more room than one of minutes.
 
 use std::cell::Cell;
@@ -55,26 +55,26 @@ pub(crate) struct Checker {
     own: Arc<Mutex<Vec<Departure>>>,
     /// Requests until the next check.
     left: Cell<u32>,
-    pace: Cell<Pace>,
+    pace: Cell<CheckPace>,
 }
 
 /// How many requests go by from check to check.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Pace {
+struct CheckPace {
     every: u32,
     gap: Duration,
     /// When the last one was due.
     last: Option<Tick>,
 }
 
-impl Pace {
+impl CheckPace {
     /// A request was due; it changes by no more than twice or half, because a burst is no pace.
-    fn due(self, now: Tick) -> Pace {
-        let Some(last) = self.last else { return Pace { last: Some(now), ..self } };
+    fn due(self, now: Tick) -> CheckPace {
+        let Some(last) = self.last else { return CheckPace { last: Some(now), ..self } };
         let elapsed = now.since(last).as_secs_f64().max(1e-9);
         let wanted = f64::from(self.every) * self.gap.as_secs_f64() / elapsed;
         let (least, most) = (self.every.div_ceil(2), self.every.saturating_mul(2).min(MOST_SKIPPED));
-        Pace { every: (wanted.round() as u32).clamp(least, most), last: Some(now), ..self }
+        CheckPace { every: (wanted.round() as u32).clamp(least, most), last: Some(now), ..self }
     }
 }
 
@@ -82,7 +82,7 @@ impl Checker {
     pub(crate) fn new(all: &Departures) -> Checker {
         let own = Arc::<Mutex<Vec<Departure>>>::default();
         all.threads.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&own));
-        Checker { own, left: Cell::new(1), pace: Cell::new(Pace { every: 1, gap: FIRST_GAP, last: None }) }
+        Checker { own, left: Cell::new(1), pace: Cell::new(CheckPace { every: 1, gap: FIRST_GAP, last: None }) }
     }
 
     /// Whether the request that is about to be written on this connection is checked: then the kernel stamps when it
@@ -134,7 +134,7 @@ impl Checker {
                 number % 2 == 0
             });
             let pace = self.pace.get();
-            self.pace.set(Pace { gap: pace.gap * 2, ..pace });
+            self.pace.set(CheckPace { gap: pace.gap * 2, ..pace });
         }
         own.push(departure);
         debug_assert!(own.len() <= ROOM, "{} checks are kept", own.len());
@@ -153,7 +153,7 @@ mod tests {
     fn checks_follow_the_rate_by_halves_and_doubles() {
         let gap = Duration::from_millis(10);
         let start = at(0);
-        let pace = |every, last| Pace { every, gap, last };
+        let pace = |every, last| CheckPace { every, gap, last };
         assert_eq!(pace(1, None).due(start), pace(1, Some(start)), "the first tells no pace");
         let soon = start.after(Duration::from_millis(1)).unwrap();
         assert_eq!(

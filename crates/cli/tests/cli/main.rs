@@ -90,7 +90,6 @@ mod summary;
 mod tcp_sockets;
 mod terminal;
 mod time_series;
-mod timing_error;
 mod tls_limits;
 mod traces;
 mod unix_sockets;

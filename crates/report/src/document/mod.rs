@@ -43,7 +43,7 @@ pub use judgement::{Finding, Iterations, Judgement, Severity, Trust};
 pub use limit::{LimitName, RunLimit};
 pub use load_change::{LoadChange, change_lines};
 pub use metric::{Check, Contains, Group, Metric, Scenario, Threshold, Value};
-pub use one_sided::{OneSided, Side};
+pub use one_sided::{KnownSide, OneSided};
 pub use percentile::PercentileFigure;
 pub use requests::{Protocol, RequestBlocks, RequestRow, Requests, SampledTrace, since};
 pub use run::{

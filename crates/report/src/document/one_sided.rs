@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 /// On which side of the printed figure the true one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum KnownSide {
     /// The figure is as large as is printed, or larger.
     AtLeast,
     /// The figure is as large as is printed, or smaller.
     AtMost,
 }
 
-impl Side {
+impl KnownSide {
     /// As a line says it.
     pub const fn text(self) -> &'static str {
         match self {
-            Side::AtLeast => "at least",
-            Side::AtMost => "at most",
+            KnownSide::AtLeast => "at least",
+            KnownSide::AtMost => "at most",
         }
     }
 }
@@ -26,13 +26,13 @@ impl Side {
 /// A figure that is known from one side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OneSided {
-    /// The metric.
+    /// The name of the metric.
     pub metric: String,
     /// Of a Trend, the percentiles from this one on, 0 to 100; absent where it is the rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_percentile: Option<f64>,
     /// Where the true figure is.
-    pub side: Side,
+    pub side: KnownSide,
     /// Why no more is known.
     pub why: String,
 }

@@ -52,8 +52,8 @@ impl Socket {
         self.stamped
     }
 
-    /// Has the kernel stamp when what is written from now on leaves, or no longer; whether it will. Only a reactor tells
-    /// a stamp, which comes as an error, from the end of a connection.
+    /// Has the kernel stamp when what is written from now on leaves, or no longer; whether it will. Only a reactor
+    /// tells a stamp, which comes as an error, from the end of a connection.
     pub(crate) fn stamp_departures(&self, on: bool) -> bool {
         self.tcp && self.fd.is_in_reactor() && ask_for_departures(self.fd.as_raw_fd(), on)
     }

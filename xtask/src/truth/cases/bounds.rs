@@ -66,7 +66,7 @@ fn load(run: &BoundedRun) -> Load {
         service: Service { core: Some(CORES.1), carrier: run.carrier, ..Service::default() },
         before: if is_alone { own_core() } else { words(&format!("taskset -c {}", CORES.0)) },
         flags: words("--workers 1 --insecure-skip-tls-verify"),
-        spoil: (!is_alone).then(|| Spoil::Spin(run.beside, CORES.0)),
+        spoil: (!is_alone).then_some(Spoil::Spin(run.beside, CORES.0)),
         ..Load::default()
     }
 }

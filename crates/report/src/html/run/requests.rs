@@ -189,7 +189,8 @@ pub(super) fn errors_over_time(run: &ShownRun<'_>) -> String {
             && is_rest
         {
             (*before, *count) = (*before + *last, *count + *rest);
-            (lengths.pop(), counts.pop());
+            lengths.pop();
+            counts.pop();
         }
         let rates = counts.iter().zip(&lengths).map(|(count, length)| Some(*count as f64 / length.max(1e-3)));
         lines.push(ChartLine::new(name, rates.collect()));

@@ -11,7 +11,7 @@ pub(super) fn read(text: &str) -> Option<Claims> {
     }
     let mut claims = Claims::of("Locust");
     let names = fields(head);
-    let Some(row) = lines.map(fields).filter(|row| row.get(1).map(String::as_str) == Some("Aggregated")).last() else {
+    let Some(row) = lines.map(fields).rfind(|row| row.get(1).map(String::as_str) == Some("Aggregated")) else {
         return Some(claims);
     };
     for (name, value) in names.iter().zip(&row) {

@@ -102,13 +102,7 @@ impl Ending<'_> {
             lost: outputs::losses(&of_outputs).chain(lost.clone()).collect(),
             ..self.circumstances(&ran)
         };
-        let target = ran.samples.target.as_ref().and_then(TargetCpu::used);
-        let load = RunLoad { course: ran.samples.course.clone(), ..load_of(&ran) };
-        let judged = self.judge(&ran, results, &around).limited_by(results, target, &load);
-        let judged = match self.agents {
-            None => judged.timed(&ran.generator.health, results, &around),
-            Some(_) => judged,
-        };
+        let judged = self.judged(&ran, results, &around);
         let are_shards_there = self.ship(&mut ran, &judged, results);
         let notes = self.notes(ran.generator.referee.as_ref(), results);
         let remarks = judged.lines().into_iter().chain(notes.clone()).chain(lost);
@@ -206,6 +200,17 @@ impl Ending<'_> {
         let remarks = remarks.chain(referee.into_iter().flat_map(referee::lines));
         let of_agents = self.agents.iter().flat_map(|agents| agents.notes.clone());
         remarks.chain(of_agents).chain(self.log.settle()).collect()
+    }
+
+    /// The verdict, who was the limit, and how right response times are.
+    fn judged(&self, ran: &Ran, results: &Results, around: &Circumstances) -> Judged {
+        let target = ran.samples.target.as_ref().and_then(TargetCpu::used);
+        let load = RunLoad { course: ran.samples.course.clone(), ..load_of(ran) };
+        let judged = self.judge(ran, results, around).limited_by(results, target, &load);
+        match self.agents {
+            None => judged.timed(&ran.generator.health, results, around),
+            Some(_) => judged,
+        }
     }
 
     /// Agents have judged themselves: here remain counts and samples of all together.

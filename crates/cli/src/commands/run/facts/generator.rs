@@ -11,7 +11,7 @@ use metrics::results::{Results, TrendValue, Value};
 use report::TrendStat;
 use report::document::{self, Cause, Generator, Iterations, OneSided, Pressure, RunLimit, TimingError, WorkerFigures};
 use report::limit::{RunLoad, TargetUse, of_run};
-use report::one_sided::one_sided;
+use report::one_sided::{one_sided, read_late};
 use report::timing_error::{CheckedRequest, TimingFacts, timing_error};
 
 use crate::commands::run::facts::samples::{Samples, trend};
@@ -89,13 +89,14 @@ impl Judged {
     #[must_use]
     pub fn timed(self, health: &Health, results: &Results, around: &Circumstances) -> Self {
         let late = health.workers.iter().map(|worker| worker.lag_p99_ms).fold(0.0, f64::max);
-        let timing_error = timing_error(&TimingFacts {
+        let facts = TimingFacts {
             checked: &around.checked,
             requests: results.count("http_reqs"),
             unstamped: around.unstamped,
             loop_late_ms: late,
-        });
-        Judged { timing_error, ..self }
+        };
+        let one_sided = self.one_sided.into_iter().chain(read_late(&facts)).collect();
+        Judged { timing_error: timing_error(&facts), one_sided, ..self }
     }
 
     /// The verdict with its findings.
