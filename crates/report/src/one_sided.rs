@@ -1,7 +1,8 @@
 //! Figures of which a run knows one side. Requests that timed out, or were under way when the test ended, would have
 //! taken longer than was seen of them: percentiles that they reach are *at least* what is printed. Of iterations that
 //! an arrival rate planned and that never started the same is true of the load as a whole. Where the generator was the
-//! limit, the target holds *at least* the rate that was made.
+//! limit, the target holds *at least* the rate that was made. Responses that the kernel did not stamp and the program
+//! read late took *at most* what is printed.
 
 use metrics::ErrorKind;
 use metrics::results::{MetricResult, Results, Value};

@@ -76,6 +76,11 @@ impl CheckPace {
         let (least, most) = (self.every.div_ceil(2), self.every.saturating_mul(2).min(MOST_SKIPPED));
         CheckPace { every: (wanted.round() as u32).clamp(least, most), last: Some(now), ..self }
     }
+
+    /// From one check to the next. Odd, so that of two requests that take turns both have theirs.
+    fn stride(self) -> u32 {
+        self.every | 1
+    }
 }
 
 impl Checker {
@@ -109,8 +114,7 @@ impl Checker {
     fn turn(&self) {
         let pace = self.pace.get().due(Tick::now());
         self.pace.set(pace);
-        // Odd, so that of two requests that take turns both have theirs.
-        self.left.set(pace.every | 1);
+        self.left.set(pace.stride());
     }
 
     /// A request that was checked and started at `start` was answered by `now`.
@@ -120,7 +124,7 @@ impl Checker {
         let Some(socket) = socket.direct() else { return };
         let departed = socket.departed_ns().and_then(|ns| clock.place(ns, start, now));
         if let Some(departed) = departed {
-            self.keep(Departure { lag: departed.since(start), weight: self.pace.get().every });
+            self.keep(Departure { lag: departed.since(start), weight: self.pace.get().stride() });
         }
         socket.stamp_departures(false);
     }
@@ -145,14 +149,10 @@ impl Checker {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Tick {
-        Tick::now().after(Duration::from_millis(ms)).expect("a point of this century")
-    }
-
     #[test]
     fn checks_follow_the_rate_by_halves_and_doubles() {
         let gap = Duration::from_millis(10);
-        let start = at(0);
+        let start = Tick::now();
         let pace = |every, last| CheckPace { every, gap, last };
         assert_eq!(pace(1, None).due(start), pace(1, Some(start)), "the first tells no pace");
         let soon = start.after(Duration::from_millis(1)).unwrap();
